@@ -1,0 +1,62 @@
+"""The cancellation token: one flag that everything which may take long looks at."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from goliath_local.errors import RunCancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class CancelToken:
+    """Says whether to stop. Safe to cancel from any thread or signal handler."""
+
+    __slots__ = ("_cancelled", "_lock", "_on_cancel", "reason")
+
+    def __init__(self) -> None:
+        self._cancelled = False
+        # Re-entrant: a signal handler may cancel while the same thread holds the lock.
+        self._lock = threading.RLock()
+        self._on_cancel: list[Callable[[], None]] = []
+        self.reason: str | None = None
+
+    @property
+    def cancelled(self) -> bool:
+        """True once `cancel` was called; never goes back."""
+        return self._cancelled
+
+    def cancel(self, reason: str | None = None) -> None:
+        """Ask everything that holds this token to stop. Only the first call counts."""
+        with self._lock:
+            if self._cancelled:
+                return
+            self._cancelled, self.reason = True, reason
+            waiting, self._on_cancel = self._on_cancel, []
+        for wake in waiting:
+            wake()
+
+    def raise_if_cancelled(self) -> None:
+        """Raise `RunCancelled` once cancelled; do nothing before."""
+        if self._cancelled:
+            raise RunCancelled(self.reason)
+
+    def on_cancel(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` once on cancellation, at once if that was earlier.
+
+        Returns:
+            A function that takes `wake` off again.
+        """
+        with self._lock:
+            if not self._cancelled:
+                self._on_cancel.append(wake)
+                return lambda: self._forget(wake)
+        wake()
+        return lambda: None
+
+    def _forget(self, wake: Callable[[], None]) -> None:
+        with self._lock:
+            if wake in self._on_cancel:
+                self._on_cancel.remove(wake)

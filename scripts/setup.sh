@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Makes .venv and installs the locked dependencies; done once, then skipped by make.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+log=.venv/setup.log
+
+fail() { printf '\n%s\n' "$1" >&2; exit 3; }
+
+"${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+  fail 'Python 3.11 or later is needed. Debian: apt install python3 python3-venv; then run make again.'
+"${PYTHON:-python3}" -m venv .venv ||
+  fail 'The venv module is missing. Debian: apt install python3-venv; then run make again.'
+: > "$log"
+
+# Elapsed time on one line; a dot every ten seconds when nobody watches a terminal.
+watch() {
+  local pid=$1 start=$SECONDS
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 1
+    if [ -t 2 ]; then printf '\r  %3d s ' $((SECONDS - start)) >&2
+    elif [ $(((SECONDS - start) % 10)) -eq 0 ]; then printf '.' >&2; fi
+  done
+  if [ -t 2 ]; then printf '\r' >&2; else printf ' %d s\n' $((SECONDS - start)) >&2; fi
+  wait "$pid"
+}
+
+pip() { .venv/bin/python -m pip --disable-pip-version-check "$@" >> "$log" 2>&1; }
+
+if ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+  fail 'llama.cpp is compiled for this machine and needs a C++ compiler.
+Debian: apt install build-essential    macOS: xcode-select --install    Then run make again.'
+fi
+echo 'Installing the locked dependencies. llama.cpp is compiled for this processor, which takes' >&2
+echo "about five minutes the first time; pip keeps the result. Details: $log" >&2
+(pip install --require-hashes -r requirements.lock && pip install --no-deps --no-build-isolation -e .) &
+watch $! || { tail -n 15 "$log" >&2; fail "The installation failed; the last lines of $log are above. Mend the cause and run make again."; }
+touch .venv/ready
+echo 'Ready.' >&2
