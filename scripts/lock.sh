@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Writes requirements.lock anew from pyproject.toml, every extra, all platforms, with hashes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+uv pip compile -q pyproject.toml --all-extras --generate-hashes --universal --python-version 3.11 \
+  --no-emit-index-url --no-header -o requirements.lock
