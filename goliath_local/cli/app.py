@@ -1,0 +1,206 @@
+"""The command `goliath-local`, assembled: one line a command, loaded when it is called.
+
+Edge. Help, version and wrong usage touch neither the engine nor numpy: a command's module is
+imported only once its name was typed, and imports what it needs only once it runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from goliath_local.cli.flags import add_global_flags, global_options, terminal_of
+from goliath_local.cli.problems import ExitCode, Problem, read_problem
+from goliath_local.cli.terminal import Terminal, mend_standard_streams, open_terminal
+
+PROGRAM = "goliath-local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A command that can be called."""
+
+    module: str
+    """Module with the Typer app, called `app` in it."""
+
+    about: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "chat": Entry(
+        module="goliath_local.cli.chat", about="Talk, tools on; resumes a conversation."
+    ),
+    "run": Entry(module="goliath_local.cli.run", about="One ask, for scripts."),
+    "models": Entry(
+        module="goliath_local.cli.models", about="list, pull, verify, info, rm, path."
+    ),
+    "tools": Entry(module="goliath_local.cli.tools", about="What the model sees of your tools."),
+    "grammar": Entry(module="goliath_local.cli.grammar", about="compile, check, sample."),
+    "tokens": Entry(module="goliath_local.cli.tokens", about="Count text, files and tools."),
+    "bench": Entry(module="goliath_local.cli.bench", about="How fast is it here?"),
+    "eval": Entry(module="goliath_local.cli.eval", about="list, run, show, compare."),
+    "trace": Entry(module="goliath_local.cli.trace", about="list, show, export, replay."),
+    "conversations": Entry(module="goliath_local.cli.conversations", about="list, show, rm."),
+    "config": Entry(module="goliath_local.cli.config", about="show, path, init."),
+    "doctor": Entry(module="goliath_local.cli.doctor", about="Is this machine ready?"),
+    "version": Entry(module="goliath_local.cli.version", about="Which version this is."),
+}
+
+_EPILOG = (
+    "Examples:\n\n"
+    'goliath-local run -T demo "What is on my list today?"\n\n'
+    "goliath-local chat -T demo\n\n"
+)
+
+
+class Commands(TyperGroup):
+    """Knows every command by name, and imports one only when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the base class's signature
+        """Return the names, in the order in which they are shown."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of this name; a name nobody knows is wrong usage."""
+        if cmd_name not in COMMANDS:
+            close = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            hint = f' Did you mean "{close[0]}"?' if close else ""
+            ctx.fail(f'There is no command "{cmd_name}".{hint} See: {PROGRAM} --help')
+        entry = COMMANDS[cmd_name]
+        command = typer.main.get_command(importlib.import_module(entry.module).app)
+        command.name = cmd_name
+        add_global_flags(command, global_options(), hidden=True)
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the base's signature
+        """Write the list of commands, importing none."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.about) for name, entry in COMMANDS.items()])
+
+
+app = typer.Typer(
+    name=PROGRAM,
+    cls=Commands,
+    help="Makes a small language model on this machine finish real tasks.",
+    epilog=_EPILOG,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+@app.callback()
+def _root() -> None:
+    """Makes a small language model on this machine finish real tasks."""
+
+
+def build() -> Any:
+    """Return the command line with the global flags on it."""
+    command = typer.main.get_command(app)
+    add_global_flags(command, global_options(), hidden=False)
+    return command
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code; the only place where errors end."""
+    mend_standard_streams()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = build()
+    if os.environ.get("_GOLIATH_LOCAL_COMPLETE"):
+        return int(command.main(args=arguments, prog_name=PROGRAM) or 0)
+    code = _guarded(command, arguments)
+    return _flushed(code)
+
+
+def _guarded(command: Any, arguments: list[str]) -> int:
+    context = None
+    try:
+        with command.make_context(PROGRAM, list(arguments)) as context:
+            returned = command.invoke(context)
+        return returned if isinstance(returned, int) else ExitCode.DONE
+    except typer.Exit as ending:
+        return ending.exit_code
+    except typer.Abort:
+        return _told(read_problem(KeyboardInterrupt()), context, arguments)
+    except Exception as error:  # noqa: BLE001 - the border: every error ends as a code and a message
+        return _told(_problem(error), context, arguments, error=error)
+    except KeyboardInterrupt as error:
+        return _told(read_problem(error), context, arguments)
+
+
+def _problem(error: BaseException) -> Problem:
+    describe = getattr(error, "format_message", None)
+    if describe is None:
+        return read_problem(error)
+    usage = getattr(error, "ctx", None)
+    where = usage.command_path if usage is not None else PROGRAM
+    text = str(describe()) or "Something is missing."
+    hint = "" if "See: " in text else f"\nSee: {where} --help"
+    return Problem(code=ExitCode.USAGE, message=text + hint)
+
+
+def _told(
+    problem: Problem, context: Any, arguments: list[str], *, error: BaseException | None = None
+) -> int:
+    terminal = terminal_of(context) if context is not None else open_terminal()
+    if error is not None and _is_very_verbose(arguments):
+        terminal.complain("".join(traceback.format_exception(error)), end="")
+    if problem.code is ExitCode.OUR_BUG and error is not None:
+        problem = _with_report(problem, error)
+    if _wants_json(arguments) and problem.message:
+        _json_problem(terminal, problem)
+    if problem.message:
+        terminal.complain(problem.message)
+    return problem.code
+
+
+def _json_problem(terminal: Terminal, problem: Problem) -> None:
+    document = {"ok": False, "error": {"code": int(problem.code), "message": problem.message}}
+    try:
+        terminal.document(document)
+    except OSError:
+        return
+
+
+def _with_report(problem: Problem, error: BaseException) -> Problem:
+    from goliath_local.cli.crash import write_report
+
+    path = write_report(error)
+    return (
+        problem
+        if path is None
+        else Problem(code=problem.code, message=f"{problem.message}\nDetails: {path}")
+    )
+
+
+def _is_very_verbose(arguments: list[str]) -> bool:
+    flags = [word for word in arguments if word.startswith("-v") or word == "--verbose"]
+    return sum(word.count("v") if word != "--verbose" else 1 for word in flags) >= 2
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    said = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in said
+
+
+def _flushed(code: int) -> int:
+    """Flush what is left; a reader that went away in the meantime is exit code 141."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.READER_GONE
+    except OSError as error:
+        problem = read_problem(error)
+        open_terminal().complain(problem.message)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return problem.code
+    return code

@@ -1,0 +1,174 @@
+"""The flags that every command has, before or after its name.
+
+They are declared once, as a function's parameters, and hung onto every command; what was said is
+kept in the command line's shared `meta`, where the nearest to the end wins.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from goliath_local.cli.settings import Settings
+    from goliath_local.cli.terminal import Terminal
+
+_META = "goliath_local.flags"
+
+
+def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
+    is_said = bool(value) or (value == 0 and parameter.name == "seed")
+    if is_said:
+        context.meta.setdefault(_META, {})[parameter.name] = value
+    return value
+
+
+def _card_names(incomplete: str) -> list[str]:
+    from goliath_local.catalogue import cards
+
+    return [
+        name
+        for name in ("default", *(card.name for card in cards()))
+        if name.startswith(incomplete)
+    ]
+
+
+def _flags(  # noqa: PLR0913, PLR0917 - one parameter a flag
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME|PATH",
+            callback=_keep,
+            autocompletion=_card_names,
+            help="Which model.",
+        ),
+    ] = None,
+    models_dir: Annotated[
+        str | None,
+        typer.Option("--models-dir", metavar="FOLDER", callback=_keep, help="Where weights lie."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", "-t", metavar="N", callback=_keep, help="CPU threads."),
+    ] = None,
+    gpu_layers: Annotated[
+        str | None,
+        typer.Option(
+            "--gpu-layers", metavar="auto|0|all|N", callback=_keep, help="Layers on the GPU."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", callback=_keep, help="Makes chance repeat."),
+    ] = None,
+    window: Annotated[
+        int | None,
+        typer.Option("--window", metavar="TOKENS", callback=_keep, help="At most 4096."),
+    ] = None,
+    chat_template: Annotated[
+        str | None,
+        typer.Option(
+            "--chat-template", metavar="NAME|FILE", callback=_keep, help="For a model without one."
+        ),
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", callback=_keep, help="Never use the network.")
+    ] = False,
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            callback=_keep,
+            show_default=False,
+            help="More (-vv: much more).",
+        ),
+    ] = 0,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", callback=_keep, help="Results and errors only.")
+    ] = False,
+    log_file: Annotated[
+        str | None,
+        typer.Option("--log-file", metavar="FILE", callback=_keep, help="Remarks go here too."),
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option("--color", metavar="auto|always|never", callback=_keep, help="Colours."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", callback=_keep, help="One JSON document on stdout.")
+    ] = False,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config", metavar="FILE", callback=_keep, help="In place of your config file."
+        ),
+    ] = None,
+) -> None:
+    """Hold the declarations; never called."""
+
+
+def global_options() -> list[Any]:
+    """Return the options, ready to be hung onto a command."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(_flags)
+    options = [p for p in typer.main.get_command(app).params if p.name != "help"]
+    for option in options:
+        option.expose_value = False
+    return options
+
+
+def add_global_flags(command: Any, options: list[Any], *, hidden: bool) -> None:
+    """Hang the options onto a command and all below it, save those it declares itself."""
+    taken = {name for parameter in command.params for name in parameter.opts}
+    for option in options:
+        if not taken.intersection(option.opts):
+            command.params.append(_hidden(option) if hidden else option)
+    for child in getattr(command, "commands", {}).values():
+        add_global_flags(child, options, hidden=hidden)
+
+
+def _hidden(option: Any) -> Any:
+    import copy
+
+    twin = copy.copy(option)
+    twin.hidden = True
+    return twin
+
+
+def said_flags(context: typer.Context) -> dict[str, Any]:
+    """Return the global flags of this command line, without those left unsaid."""
+    return dict(context.meta.get(_META, {}))
+
+
+def settings_of(context: typer.Context, **more: object) -> Settings:
+    """Return the settings of this command line.
+
+    Args:
+        context: the running command's.
+        more: values of the command's own flags that are settings too.
+
+    Raises:
+        ConfigError: a setting is unknown or unusable.
+    """
+    from goliath_local.cli.settings import load_settings
+
+    flags = said_flags(context)
+    config = flags.pop("config", None)
+    return load_settings(flags | more, config_file=Path(config) if config else None)
+
+
+def terminal_of(context: typer.Context) -> Terminal:
+    """Return the terminal as the flags of this command line want it."""
+    from goliath_local.cli.terminal import open_terminal
+
+    flags = said_flags(context)
+    colour = flags.get("color", "auto")
+    return open_terminal(
+        colour=colour if colour in {"always", "never"} else "auto", quiet=bool(flags.get("quiet"))
+    )

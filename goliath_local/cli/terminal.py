@@ -1,0 +1,201 @@
+"""The one door to the terminal: results to stdout, everything else to stderr.
+
+Edge. Whatever is handed in passes `visible` first, so text of a model, a tool or a file cannot
+steer the terminal; colours are added here, and only where a person looks and has not said no.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
+
+from goliath_local.cli.problems import ReaderGone
+from goliath_local.cli.visible import Visible, is_hidden, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ColourChoice: TypeAlias = Literal["auto", "always", "never"]
+Style: TypeAlias = Literal["dim", "bold", "red", "green", "yellow", "cyan"]
+
+_CODES: dict[Style, str] = {
+    "dim": "2",
+    "bold": "1",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A text and how it looks, where looks are wanted."""
+
+    text: str
+    style: Style
+
+
+Piece: TypeAlias = str | Styled
+
+
+def wants_colour(choice: ColourChoice, *, is_tty: bool, environ: Mapping[str, str]) -> bool:
+    """Return whether to colour: `NO_COLOR` and `TERM=dumb` win, then the choice, then the TTY."""
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        return False
+    return is_tty if choice == "auto" else choice == "always"
+
+
+class Terminal:
+    """Writes results and remarks; knows who is looking."""
+
+    def __init__(
+        self,
+        *,
+        out: TextIO,
+        err: TextIO,
+        colour: ColourChoice = "auto",
+        quiet: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        environ = os.environ if environ is None else environ
+        self._out, self._err, self.quiet = out, err, quiet
+        self.out_is_tty, self.err_is_tty = _is_tty(out), _is_tty(err)
+        self._colour_out = wants_colour(colour, is_tty=self.out_is_tty, environ=environ)
+        self._colour_err = wants_colour(colour, is_tty=self.err_is_tty, environ=environ)
+
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is; 80 where nobody says."""
+        return shutil.get_terminal_size((80, 24)).columns
+
+    @property
+    def can_ask(self) -> bool:
+        """True when a person can see a question and answer it."""
+        return self.err_is_tty and _is_tty(sys.stdin)
+
+    def put(self, *pieces: Piece, end: str = "\n") -> None:
+        """Write a result to stdout.
+
+        Raises:
+            ReaderGone: nobody reads stdout any more.
+        """
+        self.put_shown(_joined(pieces, colour=self._colour_out) + end)
+
+    def put_shown(self, text: str) -> None:
+        """Write text to stdout that was made visible already.
+
+        Raises:
+            ReaderGone: nobody reads stdout any more.
+        """
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except BrokenPipeError as error:
+            raise ReaderGone from error
+
+    def document(self, value: Any, *, indent: int | None = None) -> None:
+        """Write one JSON document and a newline to stdout."""
+        self.put_shown(json_text(value, indent=indent) + "\n")
+
+    def say(self, *pieces: Piece, end: str = "\n") -> None:
+        """Write a remark to stderr, unless only results are wanted."""
+        if not self.quiet:
+            self.complain(*pieces, end=end)
+
+    def complain(self, *pieces: Piece, end: str = "\n") -> None:
+        """Write to stderr in any case; a closed stderr is nobody's problem."""
+        with suppress(OSError, ValueError):
+            self._err.write(_joined(pieces, colour=self._colour_err) + end)
+            self._err.flush()
+
+    def stream(self) -> Stream:
+        """Return a writer for a result that comes in pieces."""
+        return Stream(self)
+
+
+class Stream:
+    """A result that comes in pieces."""
+
+    __slots__ = ("_terminal", "_visible", "text")
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal, self._visible = terminal, Visible()
+        self.text = ""
+        """What came so far, as it came."""
+
+    def write(self, piece: str) -> None:
+        """Show the next piece."""
+        if not self.text:
+            piece = piece.lstrip()
+        self.text += piece
+        self._terminal.put_shown(self._visible.read(piece))
+
+    def end_line(self) -> None:
+        """Go to a fresh line, unless nothing was written or the last piece did so."""
+        if self.text and not self.text.endswith("\n"):
+            self._terminal.put_shown("\n")
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """Return the value as JSON in which every control and invisible character is escaped."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, default=str)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(_escaped(c) if c != "\n" and is_hidden(c) else c for c in text)
+
+
+def _escaped(char: str) -> str:
+    return json.dumps(char)[1:-1] if ord(char) > 0x7F else f"\\u{ord(char):04x}"
+
+
+def _joined(pieces: tuple[Piece, ...], *, colour: bool) -> str:
+    return "".join(_painted(piece, colour=colour) for piece in pieces)
+
+
+def _painted(piece: Piece, *, colour: bool) -> str:
+    if isinstance(piece, str):
+        return visible(piece)
+    text = visible(piece.text)
+    return f"\x1b[{_CODES[piece.style]}m{text}\x1b[0m" if colour and text else text
+
+
+def _is_tty(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def open_terminal(*, colour: ColourChoice = "auto", quiet: bool = False) -> Terminal:
+    """Return the terminal of this process."""
+    return Terminal(out=sys.stdout, err=sys.stderr, colour=colour, quiet=quiet)
+
+
+def mend_standard_streams() -> None:
+    """Give closed standard streams somewhere to go, and let odd characters pass.
+
+    With descriptor 2 closed, the next file that is opened would get that number, and a native
+    library's remarks would be written into it.
+    """
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDONLY if descriptor == 0 else os.O_WRONLY)
+            os.set_inheritable(opened, True)
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
