@@ -21,6 +21,11 @@
     ├─ BudgetError              a prompt is over its limit, and extensions want to know
     ├─ ExtensionError           a hook raised, or returned what it may not
     ├─ StorageError             something kept on disk cannot be read or written
+    ├─ FileError                a virtual file cannot be read, searched or changed as asked
+    │  ├─ FileMissing           there is no such file
+    │  ├─ NotText               it is not UTF-8 text of at most 1 MiB
+    │  └─ StaleFile             it is no longer the version that was meant
+    ├─ HttpError                a server could not be asked, or its reply is over the limits
     ├─ FallbackError            the fallback did not give a usable reply
     └─ RunCancelled             the run was told to stop
 
@@ -175,10 +180,16 @@ class HashMismatch(ModelFileError):
         actual: sha256 of the file, 64 hex digits.
     """
 
-    def __init__(self, *, path: Path, expected: str, actual: str) -> None:
+    def __init__(
+        self,
+        *,
+        path: Path,
+        expected: str,
+        actual: str,
+        cure: str = "It was not installed. Often a proxy or a full disk.",
+    ) -> None:
         super().__init__(
-            f"The sha256 of {path.name} is {actual}, its card says {expected}. "
-            "It was not installed. Often a proxy or a full disk."
+            f"The sha256 of {path.name} is {actual}, its card says {expected}. {cure}"
         )
         self.path = path
         self.expected = expected
@@ -186,7 +197,16 @@ class HashMismatch(ModelFileError):
 
 
 class FetchError(GoliathError):
-    """The network or the disk stopped a download."""
+    """The network or the disk stopped a download.
+
+    Attributes:
+        began: True once bytes of the file had come; they are kept, and another source is not
+            tried.
+    """
+
+    def __init__(self, message: str, *, began: bool = False) -> None:
+        super().__init__(message)
+        self.began = began
 
 
 class MachineError(GoliathError):
@@ -232,6 +252,53 @@ class ExtensionError(GoliathError):
 
 class StorageError(GoliathError):
     """Something kept on disk cannot be read or written."""
+
+
+class FileError(GoliathError):
+    """A virtual file cannot be read, searched or changed as asked.
+
+    Attributes:
+        path: the virtual path, or what was given as one.
+        reason: what is wrong and what to do, in words.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        # The model sees 160 characters of this, so a long path must not hide the reason.
+        super().__init__(f"{path if len(path) <= 60 else path[:59] + '…'}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class FileMissing(FileError):
+    """There is no such file."""
+
+
+class NotText(FileError):
+    """The file is not UTF-8 text of at most 1 MiB."""
+
+
+class StaleFile(FileError):
+    """The file is no longer the version that was meant."""
+
+
+class HttpError(GoliathError):
+    """A server could not be asked, or its reply is over the limits.
+
+    Attributes:
+        url: whom it was about, without credentials, query or fragment.
+        reason: what happened, in words.
+        status: the HTTP status of the reply, None if there was none.
+        body: what the server said, cut short; for reading out its reason.
+    """
+
+    def __init__(
+        self, url: str, reason: str, *, status: int | None = None, body: bytes = b""
+    ) -> None:
+        super().__init__(f"{url}: {reason}")
+        self.url = url
+        self.reason = reason
+        self.status = status
+        self.body = body
 
 
 class FallbackError(GoliathError):
