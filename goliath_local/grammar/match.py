@@ -1,0 +1,262 @@
+"""Whether a text, so far, is the beginning of a sentence of a grammar.
+
+Pure. A `Matcher` is a state of an automaton that is built while it is used: every state exists
+once and knows where each byte, and each token, that it was asked about leads. So checking a token
+again is one look-up. Every state can be finished: there are no dead ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from goliath_local.grammar.program import END, Byte, Program
+from goliath_local.grammar.stacks import Stacks
+from goliath_local.grammar.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goliath_local.grammar.program import Todo
+    from goliath_local.grammar.rules import Rules
+    from goliath_local.grammar.stacks import Stack
+
+MAX_FORCED_BYTES = 4096
+MAX_TOKEN_BYTES = 128
+"""Longer pieces are walked but not remembered."""
+
+# A state takes about 1 KiB with what it remembers: at most some 20 MiB for one grammar.
+_MAX_STATES = 10_000
+_MAX_STACKS = 30_000
+_MAX_REMEMBERED = 100_000
+
+_KINDLY = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_IDS = count(1)
+
+
+class _Unknown:
+    """The mark of a step not taken before."""
+
+
+_UNKNOWN: Final = _Unknown()
+
+
+class Matcher:
+    """A place in a grammar: what was read so far, as far as it matters for what may follow.
+
+    Two matchers of one grammar at which the same may follow for the same reasons are the same
+    object, as long as the tables of the grammar have not been dropped in between; so a matcher
+    may serve as a key. It does not change, as far as anyone can see.
+    """
+
+    __slots__ = (
+        "_after",
+        "_automaton",
+        "_ending",
+        "_forced",
+        "_items",
+        "_next",
+        "allowed_mask",
+        "distance",
+        "is_complete",
+        "state_id",
+    )
+
+    def __init__(self, automaton: _Automaton, items: Mapping[Byte, Stack], complete: bool) -> None:
+        self._automaton = automaton
+        self._items = tuple(items.items())
+        self._next: dict[int, Matcher | None] = {}
+        self._after: dict[bytes, Matcher | None] = {}
+        self._forced: bytes | None = None
+        self._ending: bytes | None = None
+        self.state_id = next(_IDS)
+        """A number that no other matcher has, of any grammar."""
+        self.is_complete = complete
+        """True when the text so far is a whole sentence."""
+        self.distance = 0 if complete else _nearest(items)
+        """Bytes of the shortest ending; 0 when complete."""
+        self.allowed_mask = 0
+        """Bit b is set where byte b may come next."""
+        for node in items:
+            self.allowed_mask |= node.mask
+
+    @staticmethod
+    def start(rules: Rules) -> Matcher:
+        """Return the matcher before the first byte.
+
+        Starting from the same rules object again goes on with the tables filled so far, as long
+        as not too many other grammars were started in between.
+
+        Raises:
+            GrammarError: the rules are unsound; see `verify`.
+        """
+        return _automaton(_Same(rules)).start
+
+    def advance(self, data: bytes) -> Matcher | None:
+        """Return the matcher after these bytes, None where the grammar does not allow them."""
+        found = self._after.get(data, _UNKNOWN)
+        return self._walk(data) if isinstance(found, _Unknown) else found
+
+    def step(self, byte: int) -> Matcher | None:
+        """Return the matcher after one byte, None where the grammar does not allow it."""
+        found = self._next.get(byte, _UNKNOWN)
+        return self._take(byte) if isinstance(found, _Unknown) else found
+
+    def accepts(self, data: bytes) -> bool:
+        """Return whether these bytes make the text so far a whole sentence."""
+        after = self.advance(data)
+        return after is not None and after.is_complete
+
+    def allowed_first_bytes(self) -> frozenset[int]:
+        """Return the bytes that may come next; none where the text can only end."""
+        return frozenset(byte for byte in range(256) if self.allowed_mask >> byte & 1)
+
+    def forced(self) -> bytes:
+        """Return the bytes that must come next; none where there is a choice, or it may end.
+
+        At most `MAX_FORCED_BYTES`; it may stop inside a character.
+        """
+        if self._forced is None:
+            self._forced = bytes(self._follow_forced())
+        return self._forced
+
+    def shortest_ending(self) -> bytes:
+        """Return `distance` bytes that make the text so far a whole sentence."""
+        if self._ending is None:
+            self._ending = bytes(self._follow_shortest())
+        return self._ending
+
+    def _walk(self, data: bytes) -> Matcher | None:
+        state: Matcher | None = self
+        for byte in data:
+            if state is None:
+                break
+            state = state.step(byte)
+        if len(data) <= MAX_TOKEN_BYTES:
+            self._after[data] = state
+            self._automaton.remembered()
+        return state
+
+    def _take(self, byte: int) -> Matcher | None:
+        todo: Todo = []
+        for node, stack in self._items:
+            index = node.table[byte]
+            if index:
+                todo.append((node.nexts[index], stack))  # type: ignore[arg-type]  # 0 is None
+        found = self._next[byte] = self._automaton.state_at(todo) if todo else None
+        self._automaton.remembered()
+        return found
+
+    def _follow_forced(self) -> bytearray:
+        out = bytearray()
+        state: Matcher | None = self
+        while state is not None and not state.is_complete and len(out) < MAX_FORCED_BYTES:
+            mask = state.allowed_mask
+            if mask & (mask - 1):
+                break
+            out.append(mask.bit_length() - 1)
+            state = state.step(out[-1])
+        return out
+
+    def _follow_shortest(self) -> bytearray:
+        out = bytearray()
+        state = self
+        while not state.is_complete:
+            byte, state = state._nearer()
+            out.append(byte)
+        return out
+
+    def _nearer(self) -> tuple[int, Matcher]:
+        """Return a byte that brings the end one byte nearer, and where it leads."""
+        for node, stack in self._items:
+            if node.distance + stack.distance > self.distance:
+                continue
+            for byte in (*_KINDLY, *range(256)):
+                index = node.table[byte]
+                then = node.nexts[index] if index else None
+                if then is not None and then.distance + 1 == node.distance:
+                    after = self.step(byte)
+                    assert after is not None
+                    return byte, after
+        raise AssertionError("every state can be finished")
+
+    def _forget(self) -> None:
+        self._next.clear()
+        self._after.clear()
+
+
+class _Automaton:
+    """The states of one grammar that were needed so far; the tables are bounded."""
+
+    __slots__ = ("_remembered", "_stacks", "_states", "start")
+
+    def __init__(self, rules: Rules) -> None:
+        self._stacks = Stacks()
+        self._states: dict[tuple[bool, frozenset[tuple[Byte, Stack]]], Matcher] = {}
+        self._remembered = 0
+        root = Program(rules, verify(rules)).entry("root")
+        self.start = self.state_at([(root, self._stacks.push(END, self._stacks.bottom))])
+
+    def remembered(self) -> None:
+        """Count one more remembered step, and drop all tables when they are too large."""
+        self._remembered += 1
+        full = self._remembered > _MAX_REMEMBERED or len(self._states) > _MAX_STATES
+        if full or len(self._stacks) > _MAX_STACKS:
+            for state in (self.start, *self._states.values()):
+                state._forget()  # noqa: SLF001 - the automaton owns its states
+            self._states.clear()
+            self._stacks.forget()
+            self._remembered = 0
+
+    def state_at(self, todo: Todo) -> Matcher:
+        """Return the state that waits wherever these nodes lead without a byte."""
+        items, complete = self._close(todo)
+        key = (complete, frozenset(items.items()))
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = Matcher(self, items, complete)
+        return found
+
+    def _close(self, todo: Todo) -> tuple[dict[Byte, Stack], bool]:
+        stacks = self._stacks
+        reached: dict[object, Stack] = {}
+        items: dict[Byte, Stack] = {}
+        while todo:
+            node, stack = todo.pop()
+            before = reached.get(node)
+            if before is not None:
+                merged = stacks.union(before, stack)
+                if merged is before:
+                    continue
+                reached[node] = merged
+            else:
+                reached[node] = merged = stack
+            if isinstance(node, Byte):
+                items[node] = merged
+            else:
+                node.follow(stack, stacks, todo)
+        return items, END in reached
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """Rules as a key: equal only to the very same object."""
+
+    rules: Rules
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.rules is self.rules
+
+    def __hash__(self) -> int:
+        return id(self.rules)
+
+
+@lru_cache(maxsize=32)
+def _automaton(same: _Same) -> _Automaton:
+    return _Automaton(same.rules)
+
+
+def _nearest(items: Mapping[Byte, Stack]) -> int:
+    return int(min(node.distance + stack.distance for node, stack in items.items()))

@@ -1,0 +1,109 @@
+"""What a grammar still has to finish: sets of call stacks, shared and unique.
+
+Pure. A stack is a path of frames down to the bottom. A `Stack` here is a whole *set* of such
+paths, kept as a trie in which a frame occurs once a level, and there is one object per set, so
+that equality is identity and an ambiguous grammar costs what its levels cost, not the number
+of its readings.
+
+    frames    {call A: rest, call B: rest}
+                        └────────┴──── one and the same set of stacks below
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Frame(Protocol):
+    """What is left to do once the present rule, or round of a repetition, is through."""
+
+    @property
+    def distance(self) -> float:
+        """Bytes that must at least follow before this frame is through as well."""
+
+
+class Stack:
+    """A set of call stacks; made only by `Stacks`, so that equal ones are the same object."""
+
+    __slots__ = ("distance", "frames")
+
+    def __init__(self, frames: tuple[tuple[Frame, Stack], ...]) -> None:
+        self.frames = frames
+        """Each top frame with the stacks below it; none at the very bottom."""
+        self.distance: float = min((f.distance + s.distance for f, s in frames), default=0)
+        """Bytes of the shortest way to finish everything on it."""
+
+
+class Stacks:
+    """Makes the stacks of one grammar, each only once."""
+
+    __slots__ = ("_pushed", "_sets", "_unions", "bottom")
+
+    def __init__(self) -> None:
+        self.bottom = Stack(())
+        self._pushed: dict[tuple[Frame, Stack], Stack] = {}
+        self._sets: dict[frozenset[tuple[Frame, Stack]], Stack] = {}
+        self._unions: dict[tuple[Stack, Stack], Stack] = {}
+
+    def __len__(self) -> int:
+        return len(self._pushed) + len(self._sets) + len(self._unions)
+
+    def forget(self) -> None:
+        """Drop the tables; stacks in use live on and still combine with new ones."""
+        self._pushed.clear()
+        self._sets.clear()
+        self._unions.clear()
+
+    def push(self, frame: Frame, below: Stack) -> Stack:
+        """Return the stacks with one frame on top."""
+        key = (frame, below)
+        found = self._pushed.get(key)
+        if found is None:
+            found = self._pushed[key] = Stack((key,))
+        return found
+
+    def union(self, left: Stack, right: Stack) -> Stack:
+        """Return the stacks that are in either set.
+
+        Two sets may share frames for thousands of levels, hence the explicit list of what is
+        still to be combined.
+        """
+        if left is right:
+            return left
+        todo = [(left, right)]
+        while todo:
+            pair = todo[-1]
+            missing = self._missing(*pair)
+            if missing:
+                todo.extend(missing)
+                continue
+            todo.pop()
+            if pair not in self._unions:
+                self._unions[pair] = self._combine(*pair)
+        return self._unions[left, right]
+
+    def _missing(self, left: Stack, right: Stack) -> list[tuple[Stack, Stack]]:
+        """Return the pairs one level down that have no union yet."""
+        ours = dict(left.frames)
+        pairs = ((ours[frame], below) for frame, below in right.frames if frame in ours)
+        return [pair for pair in pairs if pair[0] is not pair[1] and pair not in self._unions]
+
+    def _combine(self, left: Stack, right: Stack) -> Stack:
+        merged = dict(left.frames)
+        for frame, below in right.frames:
+            mine = merged.get(frame, below)
+            merged[frame] = below if mine is below else self._unions[mine, below]
+        return self._of(merged.items())
+
+    def _of(self, frames: Iterable[tuple[Frame, Stack]]) -> Stack:
+        pairs = tuple(frames)
+        if len(pairs) == 1:
+            return self.push(*pairs[0])
+        key = frozenset(pairs)
+        found = self._sets.get(key)
+        if found is None:
+            found = self._sets[key] = Stack(pairs)
+        return found
