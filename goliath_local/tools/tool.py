@@ -1,10 +1,15 @@
-"""What a tool is, and what it is handed when it runs."""
+"""What a tool is, and what it is handed when it runs.
+
+Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from goliath_local.errors import ConfigError
 
 if TYPE_CHECKING:
     from goliath_local.cancel import CancelToken
@@ -12,7 +17,7 @@ if TYPE_CHECKING:
     from goliath_local.schema import Declared
 
 Execute: TypeAlias = "Callable[[Any, ToolContext], Awaitable[Any] | Any]"
-FormatOutput: TypeAlias = Callable[[Any], str]
+FormatOutput: TypeAlias = Callable[[Any], Awaitable[str] | str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +71,35 @@ class Tool:
     """False for a read whose answer changes by itself: a repeat runs again, it is not cached."""
 
     timeout_s: float | None = None
+    """A call that takes longer counts as failed; None waits for ever."""
+
+
+def tools_by_name(tools: Mapping[str, Tool] | Iterable[Tool] | None) -> dict[str, Tool]:
+    """Return the tools keyed by their own names, in the order given.
+
+    Raises:
+        ConfigError: two share a name, one is no `Tool`, or one requires a tool that is not there.
+    """
+    listed = list(tools.values() if isinstance(tools, Mapping) else tools or ())
+    found: dict[str, Tool] = {}
+    for tool in listed:
+        if not isinstance(tool, Tool):
+            message = f"{tool!r} is no tool. Decorate the function with @tool, or use define_tool."
+            raise ConfigError(message)
+        if tool.name in found:
+            message = f"Two tools are called {tool.name!r}. Rename one of them."
+            raise ConfigError(message)
+        found[tool.name] = tool
+    for tool in found.values():
+        _verify_requires(tool, found)
+    return found
+
+
+def _verify_requires(tool: Tool, known: Mapping[str, Tool]) -> None:
+    for name in tool.requires:
+        if name not in known:
+            message = (
+                f"{tool.name} requires {name!r}, and there is no such tool. Register it, or "
+                f"correct the name; there are: {', '.join(known)}."
+            )
+            raise ConfigError(message)

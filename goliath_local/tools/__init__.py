@@ -1,0 +1,57 @@
+"""Tools: declared, checked, called, and their results as text."""
+
+from goliath_local.tools.arguments import (
+    ArgumentSchema,
+    argument_schema,
+    check_arguments,
+    split_missing,
+    takes_arguments,
+)
+from goliath_local.tools.call import (
+    CallResult,
+    ToolTimeout,
+    call_tool,
+    describe,
+    resolve_input,
+    run_callable,
+)
+from goliath_local.tools.declare import ToolOptions, define_tool, tool
+from goliath_local.tools.result import Formatted, cap_result, format_result
+from goliath_local.tools.tool import (
+    Execute,
+    FormatOutput,
+    ResultBudget,
+    Tool,
+    ToolContext,
+    tools_by_name,
+)
+from goliath_local.tools.values import NotJson, canonical_equal, json_copy
+
+__all__ = [
+    "ArgumentSchema",
+    "CallResult",
+    "Execute",
+    "FormatOutput",
+    "Formatted",
+    "NotJson",
+    "ResultBudget",
+    "Tool",
+    "ToolContext",
+    "ToolOptions",
+    "ToolTimeout",
+    "argument_schema",
+    "call_tool",
+    "canonical_equal",
+    "cap_result",
+    "check_arguments",
+    "define_tool",
+    "describe",
+    "format_result",
+    "json_copy",
+    "resolve_input",
+    "run_callable",
+    "split_missing",
+    "takes_arguments",
+    "tool",
+    "tools_by_name",
+]
