@@ -113,6 +113,11 @@ class Matcher:
         """Return the bytes that may come next; none where the text can only end."""
         return frozenset(byte for byte in range(256) if self.allowed_mask >> byte & 1)
 
+    @property
+    def is_text_only(self) -> bool:
+        """True when each byte that may come next begins a text, none a class of characters."""
+        return all(not node.mask & (node.mask - 1) for node, _ in self._items)
+
     def forced(self) -> bytes:
         """Return the bytes that must come next; none where there is a choice, or it may end.
 
