@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from goliath_local.errors import RunCancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
 
 
 class CancelToken:
@@ -60,3 +63,29 @@ class CancelToken:
         with self._lock:
             if wake in self._on_cancel:
                 self._on_cancel.remove(wake)
+
+
+async def abortable(work: Awaitable[T], cancel: CancelToken | None) -> T:
+    """Return what the work gives, and abort it as soon as the token is cancelled.
+
+    Raises:
+        RunCancelled: the token was cancelled before the work was done.
+    """
+    task = asyncio.ensure_future(work)
+    if cancel is None:
+        return await task
+    loop = asyncio.get_running_loop()
+
+    def abort() -> None:
+        loop.call_soon_threadsafe(task.cancel)
+
+    forget = cancel.on_cancel(abort)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        # Ours, or of the task that waits here? Only the token's own is the run's to report.
+        if cancel.cancelled and task.cancelled():
+            raise RunCancelled(cancel.reason) from None
+        raise
+    finally:
+        forget()

@@ -1,0 +1,42 @@
+"""Speaking HTTP: one bounded exchange at a time, and the OpenAI-compatible chat form."""
+
+from goliath_local.wire.chat import (
+    Completion,
+    Incoming,
+    chat_body,
+    read_completion,
+    read_json,
+    read_piece,
+    request_body,
+)
+from goliath_local.wire.http import (
+    HttpReply,
+    exchange,
+    http_client,
+    opened,
+    safe_url,
+    told_as_http,
+    whole_body,
+    within_time,
+)
+from goliath_local.wire.refusals import is_about_schema, read_refusal
+
+__all__ = [
+    "Completion",
+    "HttpReply",
+    "Incoming",
+    "chat_body",
+    "exchange",
+    "http_client",
+    "is_about_schema",
+    "opened",
+    "read_completion",
+    "read_json",
+    "read_piece",
+    "read_refusal",
+    "request_body",
+    "safe_url",
+    "told_as_http",
+    "whole_body",
+    "within_time",
+]
