@@ -1,0 +1,142 @@
+"""Text to token ids and back, by the model's own vocabulary.
+
+Edge: native calls, but on memory that never changes, so any thread may ask while weights are
+open. Bytes are exact in both directions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from goliath_local.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from goliath_local.engine.native.weights import Weights
+
+# llama.cpp's token attributes: unknown 1, unused 2, normal 4, control 8, user-defined 16, byte 32.
+_UNUSABLE: Final = 1 | 2
+_CONTROL: Final = 8
+
+
+class Tokenizer:
+    """One vocabulary."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._library = weights.library
+        self._vocab = weights.vocab
+        self.path = weights.path
+        self.size = int(self._library.llama_vocab_n_tokens(self._vocab))
+        self._pieces: list[bytes] | None = None
+        self._pieces_lock = threading.Lock()
+        self._byte_ids: dict[int, int] | None = None
+        library, vocab = self._library, self._vocab
+        self.end_ids = frozenset(
+            token for token in range(self.size) if library.llama_vocab_is_eog(vocab, token)
+        )
+
+    @property
+    def pieces(self) -> list[bytes]:
+        """The bytes of every id; control tokens and unused ids have none. Read once, 0.2 s."""
+        with self._pieces_lock:
+            if self._pieces is None:
+                self._pieces = [self._read_piece(token) for token in range(self.size)]
+            return self._pieces
+
+    @property
+    def start_id(self) -> int | None:
+        """The id that every prompt of this model begins with, None when there is none."""
+        if not self._library.llama_vocab_get_add_bos(self._vocab):
+            return None
+        token = int(self._library.llama_vocab_bos(self._vocab))
+        return token if token >= 0 else None
+
+    def control_texts(self) -> dict[str, int]:
+        """Return every control token's text with its id."""
+        return {
+            self.control_text(token): token
+            for token in range(self.size)
+            if self._library.llama_vocab_get_attr(self._vocab, token) & _CONTROL
+        }
+
+    def text_of(self, token: object) -> str:
+        """Return the spelling of an id read from metadata; empty when it is not one."""
+        if not isinstance(token, int) or not 0 <= token < self.size:
+            return ""
+        return self.control_text(token)
+
+    def control_text(self, token: int) -> str:
+        """Return how the vocabulary spells a token, control tokens included."""
+        text = self._library.llama_vocab_get_text(self._vocab, token)
+        return (text or b"").decode("utf-8", "replace")
+
+    def encode(self, text: str, *, control: bool) -> tuple[int, ...]:
+        """Return the ids of a text; no start token is added.
+
+        Args:
+            text: any valid Unicode.
+            control: read control tokens out of the text; off for all but the template's own
+                pieces.
+
+        Raises:
+            InvalidValue: the text has half of a surrogate pair.
+        """
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            reason = (
+                f"character {error.start} is half of a surrogate pair, which no text may hold; "
+                "decode the text properly or remove it"
+            )
+            raise InvalidValue("", reason) from error
+        return self._encode_utf8(data, control=control)
+
+    def encode_bytes(self, data: bytes) -> tuple[int, ...]:
+        """Return the ids of bytes that may begin or end inside a character."""
+        start = 0
+        while start < min(len(data), 3) and data[start] & 0xC0 == 0x80:
+            start += 1
+        whole = data[start:].decode("utf-8", "ignore").encode()
+        head, tail = data[:start], data[start + len(whole) :]
+        byte_ids = self._ids_of_bytes() if head or tail else {}
+        return (
+            *(byte_ids[byte] for byte in head),
+            *self._encode_utf8(whole, control=False),
+            *(byte_ids[byte] for byte in tail),
+        )
+
+    def decode(self, ids: tuple[int, ...]) -> bytes:
+        """Return the bytes of the ids, control tokens left out."""
+        return b"".join(self._read_piece(token) for token in ids)
+
+    def _encode_utf8(self, data: bytes, *, control: bool) -> tuple[int, ...]:
+        if not data:
+            return ()
+        room = len(data) + 2
+        buffer = (ctypes.c_int32 * room)()
+        count = self._library.llama_tokenize(
+            self._vocab, data, len(data), buffer, room, False, control
+        )
+        return tuple(np.ctypeslib.as_array(buffer)[:count].tolist())
+
+    def _read_piece(self, token: int) -> bytes:
+        attributes = self._library.llama_vocab_get_attr(self._vocab, token)
+        if attributes & (_CONTROL | _UNUSABLE) or token in self.end_ids:
+            return b""
+        size = 64
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            length = self._library.llama_token_to_piece(self._vocab, token, buffer, size, 0, False)
+            if length >= 0:
+                return buffer.raw[:length]
+            size = -length
+
+    def _ids_of_bytes(self) -> dict[int, int]:
+        if self._byte_ids is None:
+            self._byte_ids = {
+                piece[0]: token for token, piece in enumerate(self.pieces) if len(piece) == 1
+            }
+        return self._byte_ids
