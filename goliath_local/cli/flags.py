@@ -35,7 +35,7 @@ def _card_names(incomplete: str) -> list[str]:
     ]
 
 
-def _flags(  # noqa: PLR0913, PLR0917 - one parameter a flag
+def _flags(
     model: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +74,10 @@ def _flags(  # noqa: PLR0913, PLR0917 - one parameter a flag
         typer.Option(
             "--chat-template", metavar="NAME|FILE", callback=_keep, help="For a model without one."
         ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="fake:SCRIPT", callback=_keep, hidden=True),
     ] = None,
     offline: Annotated[
         bool, typer.Option("--offline", callback=_keep, help="Never use the network.")

@@ -18,8 +18,10 @@ from goliath_local.errors import (
     ExtensionError,
     FallbackError,
     FetchError,
+    FileError,
     GoliathError,
     GrammarError,
+    HttpError,
     InvalidValue,
     MachineError,
     ModelError,
@@ -28,6 +30,7 @@ from goliath_local.errors import (
     NoModel,
     RunCancelled,
     SchemaError,
+    ScriptError,
     StorageError,
 )
 
@@ -102,12 +105,15 @@ CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
     (FallbackError, ExitCode.NOT_FINISHED),
     (MachineError, ExitCode.NOT_READY),
     (FetchError, ExitCode.NETWORK_OR_DISK),
+    (HttpError, ExitCode.NETWORK_OR_DISK),
+    (FileError, ExitCode.NETWORK_OR_DISK),
     (StorageError, ExitCode.NETWORK_OR_DISK),
     (ConfigError, ExitCode.USAGE),
     (SchemaError, ExitCode.USAGE),
     (GrammarError, ExitCode.USAGE),
     (InvalidValue, ExitCode.USAGE),
     (ExtensionError, ExitCode.USAGE),
+    (ScriptError, ExitCode.USAGE),
 )
 """First match wins, so the more special class stands above the more general one."""
 

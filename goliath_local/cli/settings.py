@@ -64,6 +64,9 @@ class Settings:
     chat_template: str | None = None
     """Name or file of a chat template, for a model that brings none."""
 
+    engine: str = "llama.cpp"
+    """Or `fake:SCRIPT.json`, which says what the script says: for trying the command itself."""
+
     offline: bool = False
     verbose: Annotated[int, Field(ge=0, le=2)] = 0
     quiet: bool = False
@@ -252,9 +255,9 @@ def _verify(settings: Settings) -> None:
             f"{cpus} CPUs. Use 1 to {cpus}, or leave it out."
         )
         raise ConfigError(msg)
-    if settings.window > WINDOW_TOKENS:
+    if settings.window != WINDOW_TOKENS:
         msg = (
             f"{settings.origin['window']}: the window is fixed at {WINDOW_TOKENS:,} tokens; "
-            f"{settings.window:,} cannot be had. Use a smaller number or leave it out."
+            f"{settings.window:,} cannot be had. Leave it out."
         )
         raise ConfigError(msg)

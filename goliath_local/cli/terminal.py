@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from goliath_local.cli.problems import ReaderGone
-from goliath_local.cli.visible import Visible, is_hidden, visible
+from goliath_local.cli.visible import Visible, is_hidden, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +70,9 @@ class Terminal:
         self._colour_out = wants_colour(colour, is_tty=self.out_is_tty, environ=environ)
         self._colour_err = wants_colour(colour, is_tty=self.err_is_tty, environ=environ)
 
+        self._fleeting = self.err_is_tty and self._colour_err
+        self._has_status = False
+
     @property
     def columns(self) -> int:
         """How wide the terminal is; 80 where nobody says."""
@@ -94,6 +97,7 @@ class Terminal:
         Raises:
             ReaderGone: nobody reads stdout any more.
         """
+        self.clear_status()
         try:
             self._out.write(text)
             self._out.flush()
@@ -111,9 +115,26 @@ class Terminal:
 
     def complain(self, *pieces: Piece, end: str = "\n") -> None:
         """Write to stderr in any case; a closed stderr is nobody's problem."""
+        self.clear_status()
+        self._send_err(_joined(pieces, colour=self._colour_err) + end)
+
+    def _send_err(self, text: str) -> None:
         with suppress(OSError, ValueError):
-            self._err.write(_joined(pieces, colour=self._colour_err) + end)
+            self._err.write(text)
             self._err.flush()
+
+    def status(self, text: str) -> None:
+        """Show a passing line, where a person looks and the terminal can take it back."""
+        if self._fleeting and not self.quiet:
+            self.clear_status()
+            self._send_err(f"\x1b[2m{visible_line(text)[: self.columns - 1]}\x1b[0m")
+            self._has_status = True
+
+    def clear_status(self) -> None:
+        """Take the passing line back."""
+        if self._has_status:
+            self._has_status = False
+            self._send_err("\r\x1b[K")
 
     def stream(self) -> Stream:
         """Return a writer for a result that comes in pieces."""

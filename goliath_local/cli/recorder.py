@@ -1,0 +1,92 @@
+"""A model seen through a window: every question and reply passes by whoever keeps the trace.
+
+Pure but for the clock that is handed in. The model inside is not changed by being watched.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goliath_local.model import CountingModel, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goliath_local.model import Capabilities, Model, PromptTokens, Reply, Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What is called while a model works."""
+
+    clock: Callable[[], float]
+    """Seconds."""
+
+    on_call: Callable[[Request, Reply | BaseException, float], None]
+    """After each call: question, what came of it, seconds."""
+
+    on_answer_text: Callable[[str], None]
+    """Each piece of a prose answer, possibly from another thread."""
+
+
+class Recorder:
+    """A model that is watched."""
+
+    def __init__(self, model: Model, watch: Watch) -> None:
+        self._model, self._watch = model, watch
+
+    async def generate(self, request: Request) -> Reply:
+        """Pass the question on, and tell the watch."""
+        started_s = self._watch.clock()
+        try:
+            reply = await self._model.generate(_listening(request, self._watch.on_answer_text))
+        except BaseException as error:
+            self._watch.on_call(request, error, self._watch.clock() - started_s)
+            raise
+        self._watch.on_call(request, reply, self._watch.clock() - started_s)
+        return reply
+
+
+class CountingRecorder:
+    """A watched model that counts with its own tokenizer."""
+
+    def __init__(self, model: CountingModel, watch: Watch) -> None:
+        self._model, self._recorder = model, Recorder(model, watch)
+
+    async def generate(self, request: Request) -> Reply:
+        """Pass the question on, and tell the watch."""
+        return await self._recorder.generate(request)
+
+    def capabilities(self) -> Capabilities:
+        """Return what is known of the model."""
+        return self._model.capabilities()
+
+    def count_text(self, text: str) -> int:
+        """Return the tokens of a plain text."""
+        return self._model.count_text(text)
+
+    def count_request(self, request: Request) -> PromptTokens:
+        """Return the bill of a prompt."""
+        return self._model.count_request(request)
+
+
+def watched(model: Model, watch: Watch) -> Model:
+    """Return the model, watched; it counts if and only if it counted before."""
+    if isinstance(model, CountingModel):
+        return CountingRecorder(model, watch)
+    return Recorder(model, watch)
+
+
+def _listening(request: Request, on_text: Callable[[str], None]) -> Request:
+    if request.stage != Stage.ANSWER or request.schema is not None:
+        return request
+    before = request.on_text
+
+    def both(piece: str) -> Any:
+        if before is not None:
+            before(piece)
+        on_text(piece)
+
+    return dataclasses.replace(request, on_text=both)

@@ -1,0 +1,186 @@
+"""The command itself: help, usage, exit codes, what is imported when."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import goliath_local.errors
+from goliath_local.cli.app import COMMANDS
+from goliath_local.cli.problems import CODES, ExitCode, read_problem
+from goliath_local.errors import GoliathError
+
+HEAVY = {"numpy", "llama_cpp", "pydantic_settings", "prompt_toolkit", "jinja2", "rich"}
+QUICK = (
+    ["--help"],
+    ["version"],
+    ["nonsense"],
+    ["run", "--help"],
+    ["chat", "-h"],
+    ["run", "--nope"],
+)
+
+
+def test_help_version_and_wrong_usage_load_nothing_heavy(home) -> None:
+    code = (
+        "import json, sys; from goliath_local.cli import main;"
+        "[main(line) for line in json.loads(sys.argv[1])];"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(QUICK)], capture_output=True, text=True, check=True
+    )
+    assert HEAVY.isdisjoint(ran.stderr.split())
+
+
+def test_help_lists_every_command(goliath) -> None:
+    shown = goliath("--help")
+    assert shown.code == 0
+    for name, entry in COMMANDS.items():
+        assert name in shown.out
+        assert entry.about in shown.out
+
+
+def test_global_flags_stand_before_or_after_the_command(goliath) -> None:
+    before = goliath("--seed", "3", "--json", "config", "show")
+    after = goliath("config", "show", "--seed", "3", "--json")
+    assert before.json["seed"] == {"value": 3, "from": "--seed"}
+    assert before.out == after.out
+
+
+def test_the_flag_after_the_command_wins(goliath) -> None:
+    assert (
+        goliath("--seed", "3", "config", "show", "--seed", "4", "--json").json["seed"]["value"]
+        == 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("verson",), 'There is no command "verson". Did you mean "version"?'),
+        (("version", "--nope"), "No such option: --nope"),
+        (("config",), None),
+        (("config", "shwo"), "No such command"),
+        (("--threads", "many", "version"), "Invalid value"),
+        (("--seed",), "requires an argument"),
+    ],
+    ids=str,
+)
+def test_wrong_usage_is_code_2_and_says_where_help_is(goliath, arguments, says) -> None:
+    ran = goliath(*arguments)
+    assert ran.code == ExitCode.USAGE
+    if says is not None:
+        assert says in ran.err
+        assert "--help" in ran.last_error_line
+        assert ran.out == ""
+
+
+def test_an_error_in_json_is_one_document(goliath) -> None:
+    ran = goliath("config", "show", "--json", "--threads", "10000")
+    assert ran.json["ok"] is False
+    assert ran.json["error"]["code"] == ran.code == ExitCode.USAGE
+    assert "CPUs" in ran.json["error"]["message"]
+
+
+def every_error() -> list[type[BaseException]]:
+    found, waiting = [], [GoliathError]
+    while waiting:
+        kind = waiting.pop()
+        found += [kind] if kind.__module__.startswith("goliath_local.") else []
+        waiting += kind.__subclasses__()
+    return found
+
+
+def test_every_error_class_of_the_package_has_its_code() -> None:
+    known = [kind for kind, _ in CODES]
+    missing = [kind for kind in every_error() if not issubclass(kind, tuple(known))]
+    assert missing == [GoliathError]
+
+
+def test_a_more_special_class_stands_above_a_more_general_one() -> None:
+    kinds = [kind for kind, _ in CODES]
+    for at, kind in enumerate(kinds):
+        assert not any(issubclass(later, kind) for later in kinds[at + 1 :])
+
+
+def test_an_error_without_words_still_says_something() -> None:
+    for kind in (goliath_local.errors.StorageError, goliath_local.errors.ModelError):
+        assert kind.__name__ in read_problem(kind()).message
+
+
+def test_an_unknown_exception_is_our_bug_and_leaves_a_report(goliath, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "goliath_local.cli.settings", None)
+    ran = goliath("config", "show")
+    assert ran.code == ExitCode.OUR_BUG
+    assert "bug in goliath-local" in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.last_error_line.startswith("Details: ")
+
+
+def test_a_traceback_is_shown_only_when_asked_for(goliath, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "goliath_local.cli.settings", None)
+    assert "Traceback" in goliath("config", "show", "-vv").err
+
+
+def command(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str]:
+    line = f'"{sys.executable}" -m goliath_local {" ".join(arguments)} {shell}'
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+
+
+def test_closed_streams_do_no_harm(home) -> None:
+    assert command("config", "show", "--json", shell="2>&-").stdout.startswith("{")
+    assert command("config", "show", shell="2>&- >&-").returncode == 0
+    assert command("nonsense", shell="2>&-").returncode == ExitCode.USAGE
+
+
+def test_a_reader_that_goes_away_is_code_141(home) -> None:
+    ran = command("config", "show", shell="| (exec 0<&-; sleep 0.5); echo ${PIPESTATUS[0]}")
+    assert ran.stdout.strip() == str(int(ExitCode.READER_GONE))
+    assert ran.stderr == ""
+
+
+def test_a_full_disk_on_stdout_is_code_5(home) -> None:
+    ran = command("config", "show", shell="> /dev/full")
+    assert ran.returncode == ExitCode.NETWORK_OR_DISK
+    assert "disk is full" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["config", "show"], ["models", "list"], ["doctr"]]
+)
+def test_nothing_is_coloured_when_nobody_looks(goliath, arguments) -> None:
+    ran = goliath(*arguments)
+    assert "\x1b" not in ran.out + ran.err
+
+
+def test_config_init_writes_a_private_file_that_can_be_read_back(goliath, home) -> None:
+    made = goliath("config", "init")
+    path = home / ".config" / "goliath-local" / "config.toml"
+    assert made.out.strip() == str(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_text(path.read_text().replace("# max_steps = 5", "max_steps = 3"))
+    assert goliath("config", "show", "--json").json["max_steps"]["value"] == 3
+    assert goliath("config", "init").code == ExitCode.USAGE
+
+
+def test_version_in_json_names_the_binding(goliath) -> None:
+    assert set(json.loads(goliath("version", "--json").out)) == {
+        "goliath-local",
+        "llama-cpp-python",
+    }
+
+
+@pytest.mark.slow
+def test_help_answers_quickly(home) -> None:
+    started = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "goliath_local", "--help"],
+        check=True,
+        capture_output=True,
+        env=os.environ,
+    )
+    assert time.perf_counter() - started < 3

@@ -1,0 +1,92 @@
+"""Fixtures shared by all rooms: a home of one's own, the command line, weights by card name."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OWN = ("GOLIATH_", "HF_", "NO_COLOR")
+_MODELS_DIR = os.environ.get("GOLIATH_MODELS_DIR")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command line did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def last_error_line(self) -> str:
+        return self.err.rstrip("\n").rpartition("\n")[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, in which nothing of the real user can be seen or changed."""
+    for name in list(os.environ):
+        if name.startswith(_OWN):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name, place in (("DATA", ".local/share"), ("CONFIG", ".config"), ("CACHE", ".cache")):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / place))
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return folder
+
+
+@pytest.fixture
+def goliath(home: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """The command line, run in this process."""
+    from goliath_local.cli import main
+
+    def run(*arguments: str) -> Ran:
+        capfd.readouterr()
+        code = main(list(arguments))
+        out, err = capfd.readouterr()
+        return Ran(code=code, out=out, err=err)
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    """Write a script of replies; what comes back is for `--engine`."""
+
+    def write(*replies: dict[str, Any], **pace: float) -> str:
+        path = tmp_path / f"script-{len(list(tmp_path.glob('script-*')))}.json"
+        path.write_text(json.dumps({"replies": list(replies), **pace}), encoding="utf-8")
+        return f"fake:{path}"
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def weights() -> Callable[[str], Path]:
+    """The file of an installed model, by card name; a missing one fails the test."""
+    from goliath_local.catalogue import find_card, installed_path
+
+    def path_of(name: str) -> Path:
+        card = find_card(name)
+        path = installed_path(card, Path(_MODELS_DIR) if _MODELS_DIR else None)
+        if path is None:
+            pytest.fail(f"{name} is not installed. Get it: goliath-local models pull {name}")
+        return path
+
+    return path_of
