@@ -21,12 +21,15 @@
     ├─ BudgetError              a prompt is over its limit, and extensions want to know
     ├─ ExtensionError           a hook raised, or returned what it may not
     ├─ StorageError             something kept on disk cannot be read or written
+    │  └─ StorageBusy           another process held it too long
     ├─ FileError                a virtual file cannot be read, searched or changed as asked
     │  ├─ FileMissing           there is no such file
     │  ├─ NotText               it is not UTF-8 text of at most 1 MiB
     │  └─ StaleFile             it is no longer the version that was meant
     ├─ HttpError                a server could not be asked, or its reply is over the limits
     ├─ FallbackError            the fallback did not give a usable reply
+    ├─ ScriptError              a scripted model was asked what its script does not say; an
+    │                           AssertionError too, so that no test passes by it
     └─ RunCancelled             the run was told to stop
 
 An error means that somebody has to act; its text ends with what to do. A failure of a small
@@ -254,6 +257,10 @@ class StorageError(GoliathError):
     """Something kept on disk cannot be read or written."""
 
 
+class StorageBusy(StorageError):
+    """Another process held what is kept on disk too long."""
+
+
 class FileError(GoliathError):
     """A virtual file cannot be read, searched or changed as asked.
 
@@ -303,6 +310,10 @@ class HttpError(GoliathError):
 
 class FallbackError(GoliathError):
     """The fallback did not give a usable reply."""
+
+
+class ScriptError(GoliathError, AssertionError):
+    """A scripted model was asked what its script does not say; no stage absorbs it."""
 
 
 class RunCancelled(GoliathError):
