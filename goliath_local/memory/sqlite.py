@@ -1,61 +1,33 @@
 """Many conversations in one SQLite file, shared by threads and processes.
 
-Edge: disk. Every operation opens the file anew, so nothing is carried over a fork or between
-threads. A write-ahead log is used where a probing write through it succeeds; network file
-systems often cannot. Source: reliability trials F1, F2, L3.
+Edge: disk, through `sqlite_file`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
 import time
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goliath_local.errors import StorageError
 from goliath_local.memory.in_process import warning_of
 from goliath_local.memory.json_text import MOST_BYTES
 from goliath_local.memory.merge import merge
 from goliath_local.memory.port import StoredConversation
 from goliath_local.memory.read import Reading, read_memory
-from goliath_local.memory.whole import (
-    WAIT_S,
-    busy_error,
-    held,
-    make_private_folder,
-    set_aside,
-    storage_error,
-)
+from goliath_local.memory.sqlite_file import Unsound, connected, set_file_aside, transaction
+from goliath_local.memory.whole import WAIT_S, make_private_folder
 from goliath_local.memory.write import OUTPUT_BYTES, memory_text
 from goliath_local.records import MemoryState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import sqlite3
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS goliath_memory_v1 (
-    conversation TEXT PRIMARY KEY, state TEXT NOT NULL, saved_at REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS goliath_memory_bad_v1 (
-    conversation TEXT NOT NULL, state TEXT NOT NULL, found_at REAL NOT NULL
-);
-"""
-_COLUMNS = {"conversation", "state", "saved_at"}
 _ASIDE = 5
-_UNSOUND = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DEFAULT = ""
 """Key of the default conversation; ids are never blank."""
-
-
-class _Unsound(StorageError):
-    """The file is no database of ours, or a damaged one."""
-
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path} is no sound memory: {why}. The next save sets it aside.")
 
 
 class SqliteMemory:
@@ -137,7 +109,7 @@ class SqliteMemories:
             return False
         key = (_key(conversation_id),)
         with self._connected() as connection:
-            with _transaction(connection):
+            with transaction(connection):
                 gone = connection.execute(
                     "DELETE FROM goliath_memory_v1 WHERE conversation = ?", key
                 ).rowcount
@@ -156,7 +128,7 @@ class SqliteMemories:
         try:
             with self._connected() as connection:
                 return _stored(connection, key)[0]
-        except _Unsound as error:
+        except Unsound as error:
             return Reading(state=MemoryState(), problems=(str(error),))
 
     def write(self, key: str, state: MemoryState, base: MemoryState | None) -> MemoryState:
@@ -170,12 +142,12 @@ class SqliteMemories:
         make_private_folder(self.path.parent)
         try:
             return self._written(key, state, base)
-        except _Unsound:
-            self._set_file_aside()
+        except Unsound:
+            set_file_aside(self.path, wait_s=self._wait_s, clock=self._clock)
             return self._written(key, state, base)
 
     def _written(self, key: str, state: MemoryState, base: MemoryState | None) -> MemoryState:
-        with self._connected() as connection, _transaction(connection):
+        with self._connected() as connection, transaction(connection):
             reading, text = _stored(connection, key)
             if reading.problems and text is not None:
                 self._keep_row(connection, key, text)
@@ -200,50 +172,8 @@ class SqliteMemories:
             (key, key, _ASIDE),
         )
 
-    def _set_file_aside(self) -> None:
-        with held(self.path.with_name(f".{self.path.name}.aside.lock"), wait_s=self._wait_s):
-            try:
-                with self._connected():
-                    return  # Another process has been here first.
-            except _Unsound:
-                set_aside(self.path, clock=self._clock)
-                for suffix in ("-wal", "-shm", "-journal"):
-                    Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        try:
-            _create_private(self.path)
-            with closing(sqlite3.connect(self.path, timeout=self._wait_s)) as connection:
-                connection.isolation_level = None
-                self._prepare(connection)
-                yield connection
-        except sqlite3.Error as error:
-            raise self._translated(error) from error
-        except OSError as error:
-            raise storage_error("open", self.path, error) from error
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA synchronous = FULL")
-        columns = _columns(connection)
-        if columns and columns != _COLUMNS:
-            raise _Unsound(self.path, "the table goliath_memory_v1 has other columns")
-        if columns:
-            return
-        # SQLite does not wait for its turn when the journal mode changes, so we do.
-        with held(self.path.with_name(f".{self.path.name}.lock"), wait_s=self._wait_s):
-            if not _columns(connection):
-                _choose_journal(connection)
-                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-
-    def _translated(self, error: sqlite3.Error) -> Exception:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _BUSY:
-            return busy_error(self.path, self._wait_s)
-        if code in _UNSOUND:
-            return _Unsound(self.path, str(error))
-        return storage_error("use", self.path, error)
+    def _connected(self) -> AbstractContextManager[sqlite3.Connection]:
+        return connected(self.path, wait_s=self._wait_s)
 
 
 def sqlite_memory(path: str | Path, *, output_bytes: int = OUTPUT_BYTES) -> SqliteMemories:
@@ -254,42 +184,6 @@ def sqlite_memory(path: str | Path, *, output_bytes: int = OUTPUT_BYTES) -> Sqli
         output_bytes: longest JSON of a tool output that is stored.
     """
     return SqliteMemories(Path(path), output_bytes=output_bytes)
-
-
-def _create_private(path: Path) -> None:
-    # SQLite gives its log the rights of the file, so the file has to be private first.
-    if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-
-
-def _columns(connection: sqlite3.Connection) -> set[str]:
-    return {row[1] for row in connection.execute("PRAGMA table_info(goliath_memory_v1)")}
-
-
-def _choose_journal(connection: sqlite3.Connection) -> None:
-    """Use a write-ahead log if a write through it succeeds, else the plain journal."""
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        with _transaction(connection):
-            connection.execute("CREATE TABLE IF NOT EXISTS goliath_probe_v1 (written INTEGER)")
-            connection.execute("DROP TABLE goliath_probe_v1")
-    except sqlite3.OperationalError as error:
-        if (error.sqlite_errorcode & 0xFF) in _BUSY:
-            raise
-        connection.execute("PRAGMA journal_mode = DELETE")
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block as one write: all of it, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _stored(connection: sqlite3.Connection, key: str) -> tuple[Reading, bytes | None]:
