@@ -138,6 +138,28 @@ class MemoryErrorEvent:
     type: Literal["memory-error"] = "memory-error"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextEvent:
+    """A piece of the answer as it is written; only in a stream, never in a trace.
+
+    A `RetryEvent` of the answer stage says that the pieces so far do not count.
+    """
+
+    text: str
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldEvent:
+    """One field of a structured answer is finished; only in a stream, never in a trace."""
+
+    name: str
+    value: Json
+    """As JSON, not yet validated."""
+
+    type: Literal["field"] = "field"
+
+
 Event: TypeAlias = (
     RecallEvent
     | BudgetEvent

@@ -1,0 +1,44 @@
+"""One turn from ask to answer, stage by stage, and the conversations that turns belong to."""
+
+from goliath_local.harness.conversation import (
+    SESSION_FALLBACK_AFTER,
+    Conversation,
+    Conversations,
+)
+from goliath_local.harness.generate import is_factory
+from goliath_local.harness.plans import plan_schema, plan_schema_for, planning_schema
+from goliath_local.harness.result import RunResult
+from goliath_local.harness.settings import (
+    Confirm,
+    ConfirmRequest,
+    Fallback,
+    OnEvent,
+    RunOptions,
+    Settings,
+)
+from goliath_local.harness.state import Turn
+from goliath_local.harness.stream import TurnStream
+from goliath_local.harness.turn import run_turn, tell_failure
+from goliath_local.harness.window import choose_window
+
+__all__ = [
+    "SESSION_FALLBACK_AFTER",
+    "Confirm",
+    "ConfirmRequest",
+    "Conversation",
+    "Conversations",
+    "Fallback",
+    "OnEvent",
+    "RunOptions",
+    "RunResult",
+    "Settings",
+    "Turn",
+    "TurnStream",
+    "choose_window",
+    "is_factory",
+    "plan_schema",
+    "plan_schema_for",
+    "planning_schema",
+    "run_turn",
+    "tell_failure",
+]

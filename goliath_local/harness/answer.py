@@ -1,0 +1,110 @@
+"""The closing stage: prose, a structured answer, or the best that can be said after a stall.
+
+`request` and the readers are pure; `close` and `best_effort` drive them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
+from goliath_local.errors import InvalidValue
+from goliath_local.harness import parts
+from goliath_local.harness.generate import ask_model, with_one_retry
+from goliath_local.harness.outcome import Escalation, Final, Rejected
+from goliath_local.harness.replies import NotJsonText, read_json
+from goliath_local.model import Stage
+from goliath_local.prompts import render
+from goliath_local.records import Plan, Reason
+
+if TYPE_CHECKING:
+    from goliath_local.harness.state import Turn
+    from goliath_local.schema import Declared
+
+Said: TypeAlias = tuple[str, Any]
+"""The text, and for a structured answer the validated value."""
+
+
+async def close(turn: Turn, plan: Plan) -> Final | Escalation:
+    """Return the answer that the plan closes the turn with."""
+    said = await _say(turn, stalled=False, twice=_twice(turn))
+    if isinstance(said, Escalation):
+        return said
+    text, output = said
+    return Final(text=text, output=output, brief=plan.brief)
+
+
+async def best_effort(turn: Turn) -> Final | Escalation:
+    """Return what can be said of a turn that stalled; blank prose is not asked for again."""
+    if turn.output is None:
+        reply = await ask_model(turn, request(turn, stalled=True), on_text=turn.options.on_text)
+        if isinstance(reply, Escalation):
+            return reply
+        text = "" if isinstance(reply, Rejected) else reply.text.strip()
+        return Final(text=text, best_effort=True)
+    said = await _say(turn, stalled=True, twice=Reason.ANSWER_INVALID)
+    if isinstance(said, Escalation):
+        return said
+    return Final(text=said[0], output=said[1], best_effort=True)
+
+
+def request(turn: Turn, *, stalled: bool = False, hint: str = "") -> Draft:
+    """Return what the answer stage is asked."""
+    kind = "prose" if turn.output is None else "structured"
+    name = f"answer.best-effort-{kind}" if stalled else f"answer.{kind}"
+    shape = turn.output.json if turn.output is not None else None
+    return Draft(
+        stage=Stage.ANSWER,
+        system=parts.system(
+            ("instructions", turn.instructions),
+            ("schema", "" if shape is None else parts.schema("answer.schema", shape)),
+            ("task", render(name)),
+            ("facts", parts.facts(turn)),
+        ),
+        user=(
+            *parts.conversation(turn),
+            parts.log(turn, turn.steps),
+            *parts.closing(turn, hint=hint),
+        ),
+        schema=shape,
+    )
+
+
+def read_prose(text: str) -> Said | Rejected:
+    """Return the prose, trimmed, unless it is blank."""
+    said = text.strip()
+    if not said:
+        return Rejected(problem="the answer is blank", hint=render("answer.blank"))
+    return said, None
+
+
+def read_structured(text: str, output: Declared) -> Said | Rejected:
+    """Return the reply and the value it is, transforms run once."""
+    try:
+        return text.strip(), output.read(read_json(text))
+    except (NotJsonText, InvalidValue) as error:
+        return _invalid(str(error))
+
+
+async def _say(turn: Turn, *, stalled: bool, twice: Reason) -> Said | Escalation:
+    async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
+        draft = request(turn, stalled=stalled, hint=hint)
+        reply = await ask_model(turn, draft, on_text=turn.options.on_text)
+        if isinstance(reply, Escalation):
+            return reply
+        if turn.output is None:
+            return read_prose("" if isinstance(reply, Rejected) else reply.text)
+        if isinstance(reply, Rejected):
+            return _invalid(reply.problem)
+        return read_structured(reply.text, turn.output)
+
+    return await with_one_retry(turn, Stage.ANSWER, attempt, twice=twice)
+
+
+def _twice(turn: Turn) -> Reason:
+    return Reason.EMPTY_ANSWER if turn.output is None else Reason.ANSWER_INVALID
+
+
+def _invalid(problem: str) -> Rejected:
+    clipped = clip(problem, INVALID_ARGUMENT_CHARACTERS)
+    return Rejected(problem=clipped, hint=render("answer.invalid", problem=clipped))

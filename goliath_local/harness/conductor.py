@@ -1,0 +1,197 @@
+"""The planning stage: from the ask and the log to one plan.
+
+`request` and `read` are pure; `plan` drives them, with the hooks around and the one retry.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from goliath_local.budget import Draft, estimate_tokens
+from goliath_local.events import PlanEvent
+from goliath_local.extensions import (
+    AfterPlan,
+    BeforePlan,
+    Decided,
+    Scope,
+    patch_plan,
+    patch_scope,
+)
+from goliath_local.harness import judge, parts
+from goliath_local.harness.generate import ask_model, with_one_retry
+from goliath_local.harness.outcome import Escalation, Planned, Rejected
+from goliath_local.harness.plans import planning_schema, read_plan
+from goliath_local.model import CountingModel, Stage
+from goliath_local.prompts import MenuItem, built_in_turns, render, tool_menu
+from goliath_local.records import Plan, Reason
+
+if TYPE_CHECKING:
+    from goliath_local.harness.outcome import Ending
+    from goliath_local.harness.state import Turn
+    from goliath_local.model import ExampleTurn
+
+EXAMPLE_SHARE = 4
+"""One part in so many of the window may go to the package's own worked examples."""
+
+
+async def plan(turn: Turn) -> Planned | Ending:
+    """Return the accepted plan of the next step, or what ends the turn instead."""
+
+    async def attempt(number: int, hint: str) -> Planned | Decided | Rejected | Escalation:
+        return await _attempt(turn, number, hint)
+
+    accepted: Planned | Decided | Escalation = await with_one_retry(
+        turn, Stage.CONDUCTOR, attempt, twice=Reason.PLAN_INVALID
+    )
+    if not isinstance(accepted, Planned):
+        return accepted
+    event = PlanEvent(
+        index=len(turn.steps),
+        kind=accepted.plan.kind,
+        brief=accepted.plan.brief,
+        tool=accepted.plan.tool,
+        why=accepted.plan.why,
+        confidence=accepted.confidence,
+        choices=accepted.choices,
+    )
+    await turn.emit(event)
+    unsure = judge.low_confidence(accepted.confidence, turn.settings.min_confidence)
+    return unsure or accepted
+
+
+def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
+    """Return what the conductor is asked: which parts, which schema."""
+    return Draft(
+        stage=Stage.CONDUCTOR,
+        system=parts.system(
+            ("instructions", turn.instructions),
+            ("task", render("conductor.task", max_steps=turn.settings.max_steps)),
+            ("tools", _menu(turn, scope)),
+            ("facts", parts.facts(turn)),
+            ("context", scope.context_text),
+        ),
+        examples=_examples(turn),
+        user=(
+            *parts.conversation(turn),
+            parts.log(turn, turn.steps),
+            parts.fixed("counter", _counter(turn) + "\n\n"),
+            *parts.closing(turn, request=render("conductor.choose"), hint=hint),
+        ),
+        schema=planning_schema(_offered(turn, scope)),
+    )
+
+
+async def _attempt(
+    turn: Turn, attempt: int, hint: str
+) -> Planned | Rejected | Escalation | Decided:
+    scope = await _scope(turn, attempt)
+    if isinstance(scope, Decided):
+        return scope
+    found = await _think(turn, scope, hint)
+    if not isinstance(found, Planned):
+        return found
+    return await _after_plan(turn, found, scope, attempt)
+
+
+async def _scope(turn: Turn, attempt: int) -> Scope | Decided:
+    return await turn.fold(
+        "before_plan",
+        Scope(tools=tuple(turn.settings.tools)),
+        show=lambda run, scope: BeforePlan(
+            run=run,
+            ask=turn.ask,
+            tools=turn.tool_infos(scope.tools),
+            context_text=scope.context_text,
+            steps=turn.shown_steps(),
+            attempt=attempt,
+        ),
+        patch=patch_scope,
+    )
+
+
+async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Escalation:
+    if not scope.tools:
+        return Planned(plan=Plan(kind="answer", brief=render("conductor.no-tools")))
+    reply = await ask_model(turn, request(turn, scope, hint=hint))
+    if isinstance(reply, Escalation):
+        return reply
+    names = ", ".join(scope.tools)
+    if isinstance(reply, Rejected):
+        return Rejected(problem=reply.problem, hint=render("conductor.invalid", names=names))
+    found = read_plan(reply.text, scope.tools)
+    if isinstance(found, Rejected):
+        return found
+    return Planned(plan=found, confidence=judge.confidence(reply.choices), choices=reply.choices)
+
+
+async def _after_plan(turn: Turn, found: Planned, scope: Scope, attempt: int) -> Planned | Decided:
+    plan = await turn.fold(
+        "after_plan",
+        found.plan,
+        show=lambda run, plan: AfterPlan(
+            run=run,
+            plan=plan,
+            tools=turn.tool_infos(scope.tools),
+            steps=turn.shown_steps(),
+            attempt=attempt,
+            confidence=found.confidence,
+            choices=found.choices,
+        ),
+        patch=patch_plan(scope.tools),
+    )
+    if isinstance(plan, Decided):
+        return plan
+    if plan is found.plan:
+        return found
+    # Another plan than the model's: the model's evidence says nothing about it.
+    return Planned(plan=plan)
+
+
+def _menu(turn: Turn, scope: Scope) -> str:
+    tools = [turn.settings.tools[name] for name in scope.tools]
+    return tool_menu(
+        [
+            MenuItem(
+                name=tool.name,
+                description=tool.description,
+                writes=tool.writes,
+                requires=tool.requires,
+            )
+            for tool in tools
+        ]
+    )
+
+
+def _examples(turn: Turn) -> tuple[ExampleTurn, ...]:
+    own = turn.settings.examples
+    if not turn.settings.built_in_examples:
+        return own
+    return (*_built_in(turn.window.tokens, turn.settings.max_steps), *own)
+
+
+@cache
+def _built_in(window_tokens: int, max_steps: int) -> tuple[ExampleTurn, ...]:
+    # The estimate decides also for models that count, so that every model of one window is shown
+    # the same examples.
+    return built_in_turns(
+        max_steps=max_steps,
+        most_tokens=window_tokens // EXAMPLE_SHARE,
+        count=estimate_tokens,
+    )
+
+
+def _counter(turn: Turn) -> str:
+    used, most = len(turn.steps), turn.settings.max_steps
+    text = render("conductor.counter", number=used + 1, max_steps=most)
+    if judge.should_finish(used, most):
+        text = f"{text} {render('conductor.finish')}"
+    return text
+
+
+def _offered(turn: Turn, scope: Scope) -> tuple[str, ...]:
+    # Narrowing serves models whose replies are constrained token by token; a scripted or
+    # remote one is offered the whole menu.
+    if not isinstance(turn.settings.model, CountingModel):
+        return scope.tools
+    return judge.worth_offering(scope.tools, turn.settings.tools, turn.steps)

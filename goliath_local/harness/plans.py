@@ -1,0 +1,116 @@
+"""The shape of a plan: the schema that constrains it, and how a reply is read.
+
+Pure. `plan_schema_for` is the lenient shape that a plan is documented and validated by: one
+object, `why` and `tool` optional. `planning_schema` is what a model is constrained by: the same
+properties in the same order, in two closed shapes, so that `why` is always there, and `tool` is
+there exactly when `kind` is tool.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goliath_local.harness.outcome import Rejected
+from goliath_local.harness.replies import NotJsonText, read_json
+from goliath_local.prompts import render
+from goliath_local.records import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goliath_local.model import JsonSchema
+    from goliath_local.records import Json, PlanKind
+
+WHY_CHARACTERS = 160
+BRIEF_CHARACTERS = 200
+
+_KINDS: tuple[PlanKind, ...] = ("tool", "answer", "escalate")
+
+
+def plan_schema_for(tool_names: Sequence[str]) -> JsonSchema:
+    """Return the schema of a plan over these tools; without names `tool` is any text."""
+    tool: dict[str, Any] = {"type": "string"}
+    if tool_names:
+        tool["enum"] = list(tool_names)
+    return {
+        "type": "object",
+        "properties": {
+            "why": {"type": "string", "description": render("conductor.why")},
+            "kind": {"type": "string", "enum": list(_KINDS)},
+            "tool": tool,
+            "brief": {"type": "string"},
+        },
+        "required": ["kind", "brief"],
+    }
+
+
+plan_schema: JsonSchema = plan_schema_for(())
+"""The schema of a plan when the tools are not known."""
+
+
+def planning_schema(tool_names: Sequence[str]) -> JsonSchema:
+    """Return what a plan is constrained by; without names only the shape without a tool."""
+    why = {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
+    brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
+    closing = _closed(
+        {
+            "why": why,
+            "kind": {"type": "string", "enum": ["answer", "escalate"]},
+            "brief": brief,
+        }
+    )
+    if not tool_names:
+        return closing
+    calling = _closed(
+        {
+            "why": why,
+            "kind": {"const": "tool"},
+            "tool": {"type": "string", "enum": list(tool_names)},
+            "brief": brief,
+        }
+    )
+    return {"anyOf": [calling, closing]}
+
+
+def read_plan(text: str, tool_names: Sequence[str]) -> Plan | Rejected:
+    """Return the plan that the reply is, or why it is none.
+
+    Reading is lenient: `why` may be missing, unknown keys and a `tool` beside another kind are
+    ignored.
+    """
+    names = ", ".join(tool_names)
+    try:
+        value = read_json(text)
+        kind, brief = _verified(value)
+    except NotJsonText as error:
+        return Rejected(problem=str(error), hint=render("conductor.invalid", names=names))
+    why = value.get("why")
+    why = why if isinstance(why, str) else None
+    if kind != "tool":
+        return Plan(kind=kind, brief=brief, why=why)
+    tool = value.get("tool")
+    if not isinstance(tool, str) or tool not in tool_names:
+        wrong = tool if isinstance(tool, str) and tool.strip() else "(none)"
+        hint = render("conductor.no-such-tool", name=wrong[:60], names=names)
+        return Rejected(problem=f"no such tool: {wrong[:60]}", hint=hint)
+    return Plan(kind=kind, brief=brief, tool=tool, why=why)
+
+
+def _verified(value: Json) -> tuple[PlanKind, str]:
+    if not isinstance(value, dict):
+        raise NotJsonText("the plan is not an object")
+    kind, brief = value.get("kind"), value.get("brief")
+    if kind not in _KINDS:
+        raise NotJsonText("the plan's kind is not tool, answer or escalate")
+    if not isinstance(brief, str):
+        raise NotJsonText("the plan has no brief")
+    return kind, brief
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,130 @@
+"""The argument-filling stage: from one plan to the arguments of one tool, nothing else.
+
+`request` and `read` are pure; `fill` drives them, with the one retry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
+from goliath_local.errors import InvalidValue
+from goliath_local.harness import parts
+from goliath_local.harness.generate import ask_model, with_one_retry
+from goliath_local.harness.outcome import Escalation, Rejected
+from goliath_local.harness.replies import NotJsonText, read_json
+from goliath_local.model import Stage
+from goliath_local.prompts import render
+from goliath_local.records import Reason
+from goliath_local.tools import (
+    ArgumentSchema,
+    argument_schema,
+    check_arguments,
+    split_missing,
+    takes_arguments,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goliath_local.harness.state import Turn
+    from goliath_local.records import Plan, StepRecord
+    from goliath_local.tools import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """Validated arguments."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Required values could not be found."""
+
+    names: str
+    value: Any
+    """What was filled in nevertheless, not validated."""
+
+
+Arguments: TypeAlias = Filled | Missing
+
+
+async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
+    """Return the arguments of the call, or why there are none."""
+    if not takes_arguments(tool):
+        return _parameterless(tool)
+
+    async def attempt(_: int, hint: str) -> Arguments | Rejected | Escalation:
+        shape = _shape(tool)
+        reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
+        if isinstance(reply, Escalation):
+            return reply
+        if isinstance(reply, Rejected):
+            return _rejected(reply.problem)
+        return read(reply.text, tool, shape)
+
+    return await with_one_retry(turn, Stage.WORKER, attempt, twice=Reason.TOOL_ARGS_INVALID)
+
+
+def request(turn: Turn, tool: Tool, plan: Plan, shape: ArgumentSchema, *, hint: str = "") -> Draft:
+    """Return what the worker is asked: one tool's schema, and only what concerns this call."""
+    missing = shape.missing or "the reply"
+    return Draft(
+        stage=Stage.WORKER,
+        system=parts.system(
+            ("instructions", turn.instructions),
+            ("schema", parts.schema("worker.schema", tool.parameters.json, tool=tool.name)),
+            ("task", render("worker.rules", missing=missing)),
+            ("facts", parts.facts(turn)),
+            ("order", render("worker.order", brief=plan.brief)),
+        ),
+        user=(
+            *parts.conversation(turn),
+            parts.log(turn, relevant(tool, turn.steps)),
+            *parts.closing(turn, hint=hint),
+        ),
+        schema=shape.schema,
+    )
+
+
+def relevant(tool: Tool, steps: Sequence[StepRecord]) -> tuple[StepRecord, ...]:
+    """Return the steps the worker sees: those of the prerequisites, else the latest."""
+    if tool.requires:
+        return tuple(step for step in steps if step.tool in tool.requires)
+    return tuple(steps[-1:])
+
+
+def read(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
+    """Return the arguments that the reply is, or why it is none."""
+    try:
+        value, missing = split_missing(read_json(text), shape.missing)
+        if missing:
+            return Missing(names=missing, value=value)
+        return Filled(value=check_arguments(tool, value))
+    except (NotJsonText, InvalidValue) as error:
+        return _rejected(str(error))
+
+
+def _shape(tool: Tool) -> ArgumentSchema:
+    shape = argument_schema(tool, description=render("worker.missing"))
+    # The title says whose arguments they are; a scripted model matches its `tool_call` by it.
+    return ArgumentSchema(schema={"title": tool.name, **_untitled(shape)}, missing=shape.missing)
+
+
+def _untitled(shape: ArgumentSchema) -> dict[str, Any]:
+    return {key: value for key, value in shape.schema.items() if key != "title"}
+
+
+def _parameterless(tool: Tool) -> Arguments | Escalation:
+    try:
+        return Filled(value=check_arguments(tool, {}))
+    except InvalidValue as error:
+        return Escalation(reason=Reason.TOOL_ARGS_INVALID, error=str(error))
+
+
+def _rejected(problem: str) -> Rejected:
+    clipped = clip(problem, INVALID_ARGUMENT_CHARACTERS)
+    return Rejected(problem=clipped, hint=render("worker.invalid", problem=clipped))

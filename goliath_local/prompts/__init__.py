@@ -1,0 +1,26 @@
+"""Every sentence the model is given, and the form of the step log."""
+
+from goliath_local.prompts.examples import (
+    Example,
+    built_in_turns,
+    example_turns,
+    read_example,
+)
+from goliath_local.prompts.log import action_block, exchange_parts, log_line
+from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
+from goliath_local.prompts.render import render
+
+__all__ = [
+    "Example",
+    "MenuItem",
+    "action_block",
+    "built_in_turns",
+    "example_turns",
+    "exchange_parts",
+    "fact_lines",
+    "log_line",
+    "read_example",
+    "render",
+    "schema_lines",
+    "tool_menu",
+]
