@@ -3,9 +3,13 @@
 The door of the room. Nothing here loads weights; that is the engine's.
 """
 
-from goliath_local.catalogue.card import Card, Pin, needed_bytes
+from goliath_local.catalogue.card import Card, FileSource, HubSource, Pin, UrlSource, needed_bytes
+from goliath_local.catalogue.choose import Choice, largest_that_fits, no_model, verify_fits
+from goliath_local.catalogue.default import choose_default, choose_default_installed
+from goliath_local.catalogue.fetch import Fetched, fetch, source_in_words
 from goliath_local.catalogue.gguf import GgufHeader
 from goliath_local.catalogue.gguf_reader import read_gguf_header
+from goliath_local.catalogue.installed import verify_installed
 from goliath_local.catalogue.inventory import Entry, inventory
 from goliath_local.catalogue.locate import (
     Located,
@@ -16,23 +20,64 @@ from goliath_local.catalogue.locate import (
     models_dir,
 )
 from goliath_local.catalogue.machine import Machine, read_machine
+from goliath_local.catalogue.manifest import is_plain_file_name
+from goliath_local.catalogue.progress import (
+    Moved,
+    Note,
+    PassedOver,
+    Restarted,
+    Trying,
+    Waiting,
+    amount,
+    amount_of,
+)
+from goliath_local.catalogue.record import Record, read_record, write_chosen
+from goliath_local.catalogue.remove import remove_model
+from goliath_local.catalogue.target import read_target
 from goliath_local.catalogue.verify import verify_file
 
 __all__ = [
     "Card",
+    "Choice",
     "Entry",
+    "Fetched",
+    "FileSource",
     "GgufHeader",
+    "HubSource",
     "Located",
     "Machine",
+    "Moved",
+    "Note",
+    "PassedOver",
     "Pin",
+    "Record",
+    "Restarted",
+    "Trying",
+    "UrlSource",
+    "Waiting",
+    "amount",
+    "amount_of",
     "cards",
+    "choose_default",
+    "choose_default_installed",
+    "fetch",
     "find_card",
     "installed_path",
     "inventory",
+    "is_plain_file_name",
+    "largest_that_fits",
     "locate_model",
     "models_dir",
     "needed_bytes",
+    "no_model",
     "read_gguf_header",
     "read_machine",
+    "read_record",
+    "read_target",
+    "remove_model",
+    "source_in_words",
     "verify_file",
+    "verify_fits",
+    "verify_installed",
+    "write_chosen",
 ]
