@@ -24,16 +24,16 @@ def choices(matcher: Matcher, *, limit: int = MAX_CHOICES) -> tuple[bytes, ...]:
     """Return the texts between which the grammar leaves a choice here, in order of their bytes.
 
     Each goes on, over everything that is forced, to the place where all of them meet again; where
-    they do not, each goes to the next place that is open. None of them is the beginning of
-    another one, unless the whole sentence may end with it.
+    they do not, or are too many by then, each goes to the next place that is open. None of them
+    is the beginning of another one, unless the whole sentence may end with it.
 
     Args:
         matcher: where the choice is.
         limit: the most texts there may be.
 
     Returns:
-        Two or more texts; none where the next byte is forced, where there are too many, and where
-        what is open is not a choice between texts (inside a string, the digits of a number).
+        Two or more texts; none where the next byte is forced, where more than `limit` may follow,
+        and where what is open is no choice between texts (inside a string, a number's digits).
     """
     if _ways(matcher) < 2 or _ways(matcher) > limit:
         return ()

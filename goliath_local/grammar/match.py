@@ -19,7 +19,7 @@ from goliath_local.grammar.verify import verify
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goliath_local.grammar.program import Todo
+    from goliath_local.grammar.program import Node, Todo
     from goliath_local.grammar.rules import Rules
     from goliath_local.grammar.stacks import Stack
 
@@ -114,6 +114,11 @@ class Matcher:
         return frozenset(byte for byte in range(256) if self.allowed_mask >> byte & 1)
 
     @property
+    def readings(self) -> int:
+        """In how many ways what was read may be understood: the stacks llama.cpp would keep."""
+        return sum(stack.readings for _, stack in self._items) + self.is_complete
+
+    @property
     def is_text_only(self) -> bool:
         """True when each byte that may come next begins a text, none a class of characters."""
         return all(not node.mask & (node.mask - 1) for node, _ in self._items)
@@ -195,11 +200,12 @@ class Matcher:
 class _Automaton:
     """The states of one grammar that were needed so far; the tables are bounded."""
 
-    __slots__ = ("_remembered", "_stacks", "_states", "start")
+    __slots__ = ("_leads_to", "_remembered", "_stacks", "_states", "start")
 
     def __init__(self, rules: Rules) -> None:
         self._stacks = Stacks()
         self._states: dict[tuple[bool, frozenset[tuple[Byte, Stack]]], Matcher] = {}
+        self._leads_to: dict[tuple[tuple[Node, Stack], ...], Matcher] = {}
         self._remembered = 0
         root = Program(rules, verify(rules)).entry("root")
         self.start = self.state_at([(root, self._stacks.push(END, self._stacks.bottom))])
@@ -212,16 +218,22 @@ class _Automaton:
             for state in (self.start, *self._states.values()):
                 state._forget()  # noqa: SLF001 - the automaton owns its states
             self._states.clear()
+            self._leads_to.clear()
             self._stacks.forget()
             self._remembered = 0
 
     def state_at(self, todo: Todo) -> Matcher:
         """Return the state that waits wherever these nodes lead without a byte."""
+        start = tuple(todo)
+        known = self._leads_to.get(start)
+        if known is not None:
+            return known
         items, complete = self._close(todo)
         key = (complete, frozenset(items.items()))
         found = self._states.get(key)
         if found is None:
             found = self._states[key] = Matcher(self, items, complete)
+        self._leads_to[start] = found
         return found
 
     def _close(self, todo: Todo) -> tuple[dict[Byte, Stack], bool]:

@@ -50,8 +50,8 @@ class Split:
         self.distance = distance
 
     def follow(self, stack: Stack, stacks: Stacks, todo: Todo) -> None:  # noqa: ARG002
-        """Go all ways."""
-        for option in self.options:
+        """Go all ways, the first first."""
+        for option in reversed(self.options):
             todo.append((option, stack))
 
 
@@ -259,7 +259,7 @@ def _nearest(nodes: list[Node]) -> float:
 
 @lru_cache(maxsize=256)
 def _single(byte: int) -> bytes:
-    return bytes(int(other == byte) for other in range(256))
+    return bytes(byte) + b"\1" + bytes(255 - byte)
 
 
 @lru_cache(maxsize=4096)

@@ -9,23 +9,21 @@ Source: llama.cpp, grammars/README.md and src/llama-grammar.cpp.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING
 
-from goliath_local.grammar.rules import Alt, Chars, Ref, Repeat, Rules, Seq, Text
+from goliath_local.grammar.expansion import Expansion, Item
+from goliath_local.grammar.rules import Alt, Chars, Ref, Rules, Seq, Text
 from goliath_local.grammar.scan import Scanner, shown
 from goliath_local.grammar.utf8 import characters, normalize
-from goliath_local.grammar.verify import MAX_REPEATS, verify
+from goliath_local.grammar.verify import verify
 
 if TYPE_CHECKING:
     from goliath_local.grammar.rules import Expr
 
 MAX_DEPTH = 64
-MAX_ELEMENTS = 1_000_000
-"""How large llama.cpp may write a grammar out: its repetitions are copies. About 30 MB."""
-
-MAX_REPETITIONS_IN_A_ROW = 8
 _UNENDING = frozenset("*+")
+_DEFINES = re.compile(r"[ \t]*::=")
 
 
 def read_gbnf(text: str) -> Rules:
@@ -40,48 +38,27 @@ def read_gbnf(text: str) -> Rules:
     return rules
 
 
-@dataclass(slots=True)
-class _Item:
-    """One item of a sequence, with what llama.cpp would make of it."""
-
-    expr: Expr
-    at: int
-    elements: int = 1
-    """Elements it takes in llama.cpp's rule; 0 for nothing at all."""
-
-    rules: int = 1
-    """Rules it takes there: what its repetition limit multiplies."""
-
-    empty: bool | str = False
-    """Whether all its elements are rules with an empty alternative; a name: as that rule."""
-
-    repetitions: int = 0
-
-
 class _Reader:
     """One reading of one text."""
 
     __slots__ = (
         "_depth",
-        "_elements",
         "_empty",
-        "_generated",
+        "_expansion",
         "_names",
         "_places",
-        "_repeated",
         "_rule",
+        "_rule_at",
         "_scan",
     )
 
     def __init__(self, text: str) -> None:
         self._scan = Scanner(text)
-        self._rule = ""
+        self._rule, self._rule_at = "", 0
         self._depth = 0
         self._names: dict[str, int] = {}  # every name seen → where first
         self._empty: dict[str, bool] = {}  # rule → has an empty alternative
-        self._repeated: list[tuple[str, int]] = []  # rules repeated without end, and where
-        self._generated = 0  # rules that llama.cpp adds
-        self._elements = 0
+        self._expansion = Expansion()
         self._places: dict[int, tuple[int, Expr]] = {}  # id of an expression → where it stands
 
     def rules(self) -> Rules:
@@ -95,7 +72,7 @@ class _Reader:
         for name, at in self._names.items():
             if name not in by_name:
                 scan.fail(f"rule {name} is not defined", at)
-        for name, at in self._repeated:
+        for name, at in self._expansion.unending:
             if self._empty[name]:
                 self._fail_unending(at)
         return Rules(by_name)
@@ -107,6 +84,7 @@ class _Reader:
 
     def _rule_into(self, by_name: dict[str, Expr]) -> None:
         scan, start = self._scan, self._scan.at
+        self._rule_at = start
         name = self._rule = scan.name()
         if not name:
             scan.fail(f"a rule's name was expected, not {shown(scan.peek())}{_hint(scan.peek())}")
@@ -125,7 +103,7 @@ class _Reader:
     def _fail_no_right_side(self) -> None:
         self._scan.fail(
             f'rule {self._rule} has an empty right side; write "" for the empty text',
-            self._names[self._rule],
+            self._rule_at,
         )
 
     def _see(self, name: str, at: int) -> None:
@@ -142,24 +120,24 @@ class _Reader:
             if not self._scan.take("|"):
                 break
             self._scan.space(lines=True)
-        self._elements += len(options)
+        self._expansion.elements += len(options)
         return options[0] if len(options) == 1 else Alt(tuple(options)), empty
 
-    def _sequence(self) -> list[_Item]:
-        items: list[_Item] = []
+    def _sequence(self) -> list[Item]:
+        items: list[Item] = []
         while True:
             char = self._scan.peek()
             if char and char in "*+?{":
                 self._repetition(items)
             elif (item := self._item(char)) is not None:
                 items.append(item)
-                self._elements += item.elements
+                self._expansion.elements += item.elements
                 self._places[id(item.expr)] = (item.at, item.expr)
             else:
                 return items
             self._scan.space(lines=self._depth > 0)
 
-    def _item(self, char: str) -> _Item | None:
+    def _item(self, char: str) -> Item | None:
         match char:
             case '"':
                 return self._text()
@@ -169,14 +147,14 @@ class _Reader:
                 return self._group()
             case ".":
                 self._scan.at += 1
-                return _Item(Chars((), negated=True), self._scan.at - 1)
+                return Item(expr=Chars((), negated=True), at=self._scan.at - 1)
             case "<" | "!":
                 self._scan.fail("single tokens (<…> and !<…>) are not supported, only text")
             case _:
                 pass
         return self._reference()
 
-    def _text(self) -> _Item:
+    def _text(self) -> Item:
         scan, start = self._scan, self._scan.at
         scan.at += 1
         codes: list[int] = []
@@ -185,7 +163,7 @@ class _Reader:
                 scan.fail("this text is not closed with a quote", start)
             codes.append(self._code_point())
         scan.at += 1
-        return _Item(Text("".join(map(chr, codes))), start, elements=len(codes))
+        return Item(expr=Text("".join(map(chr, codes))), at=start, elements=len(codes))
 
     def _code_point(self) -> int:
         start = self._scan.at
@@ -196,7 +174,7 @@ class _Reader:
             self._scan.fail(f"{code:04X} is half a character (a surrogate)", start)
         return code
 
-    def _class(self) -> _Item:
+    def _class(self) -> Item:
         scan, start = self._scan, self._scan.at
         scan.at += 1
         negated = scan.take("^")
@@ -209,7 +187,8 @@ class _Reader:
         chars = Chars(normalize(ranges), negated)
         if not characters(chars):
             scan.fail("no character is in this class", start)
-        return _Item(chars, start, elements=sum(1 + (low < high) for low, high in ranges))
+        elements = sum(1 + (low < high) for low, high in ranges)
+        return Item(expr=chars, at=start, elements=elements)
 
     def _range(self, start: int) -> tuple[int, int]:
         scan, at = self._scan, self._scan.at
@@ -225,14 +204,14 @@ class _Reader:
             scan.fail("the range ends before it begins", at)
         return low, high
 
-    def _group(self) -> _Item:
+    def _group(self) -> Item:
         scan, start = self._scan, self._scan.at
         if self._depth == MAX_DEPTH:
             scan.fail(f"brackets are nested deeper than {MAX_DEPTH}")
         scan.at += 1
         scan.space(lines=True)
         before = self._symbols()
-        self._generated += 1
+        self._expansion.rules += 1
         self._depth += 1
         expr, empty = self._alternatives()
         self._depth -= 1
@@ -240,35 +219,37 @@ class _Reader:
             if scan.peek():
                 scan.fail(f") was expected, not {shown(scan.peek())}")
             scan.fail("this bracket is not closed", start)
-        return _Item(expr, start, rules=max(1, self._symbols() - before), empty=empty)
+        return Item(expr=expr, at=start, rules=max(1, self._symbols() - before), empty=empty)
 
-    def _reference(self) -> _Item | None:
+    def _reference(self) -> Item | None:
         scan, start = self._scan, self._scan.at
         name = scan.name()
         if not name:
             return None
         self._see(name, start)
-        if self._depth == 0 and scan.text[scan.at :].lstrip(" \t").startswith("::="):
+        if self._depth == 0 and _DEFINES.match(scan.text, scan.at):
             self._fail_no_right_side()
-        return _Item(Ref(name), start, empty=name)
+        return Item(expr=Ref(name), at=start, empty=name)
 
     def _symbols(self) -> int:
         """Return how many symbols llama.cpp knows by now: names seen and rules it added."""
-        return len(self._names) + self._generated
+        return len(self._names) + self._expansion.rules
 
-    def _repetition(self, items: list[_Item]) -> None:
+    def _repetition(self, items: list[Item]) -> None:
         start = self._scan.at
         least, most = self._times()
         if not items or not items[-1].elements:
             self._scan.fail("there is nothing before this to repeat", start)
-        item = items[-1]
-        if item.repetitions == MAX_REPETITIONS_IN_A_ROW:
-            self._scan.fail(f"more than {MAX_REPETITIONS_IN_A_ROW} repetitions in a row", start)
-        if most is None and item.empty is True:
+        before = items[-1]
+        after = items[-1] = self._expansion.repeat(before, least, most)
+        fault = self._expansion.fault(before, after)
+        if fault:
+            self._scan.fail(fault, start)
+        if most is None and before.empty is True:
             self._fail_unending(start)
-        if most is None and isinstance(item.empty, str):
-            self._repeated.append((item.empty, start))
-        items[-1] = self._repeated_item(item, start, least, most)
+        if most is None and isinstance(before.empty, str):
+            self._expansion.unending.append((before.empty, start))
+        self._places[id(after.expr)] = (start, after.expr)
 
     def _times(self) -> tuple[int, int | None]:
         scan = self._scan
@@ -289,25 +270,6 @@ class _Reader:
             scan.fail("} was expected after the number of repetitions")
         return least, most
 
-    def _repeated_item(self, item: _Item, start: int, least: int, most: int | None) -> _Item:
-        """Return the item repeated, having counted what llama.cpp makes of that."""
-        times = most or least or 1
-        rules = item.rules * times
-        if rules > MAX_REPEATS and times <= MAX_REPEATS:
-            reason = f"{times} repetitions of something with {item.rules} rules inside"
-            self._scan.fail(f"{reason} are more than llama.cpp's {MAX_REPEATS}", start)
-        added = 1 if most is None else max(0, most - least)
-        elements = item.elements * least + (added > 0)
-        self._generated += added
-        self._elements += elements - item.elements + added * (item.elements + 2)
-        if self._elements > MAX_ELEMENTS and times <= MAX_REPEATS:
-            reason = f"llama.cpp would write this grammar out to {self._elements} elements"
-            self._scan.fail(f"{reason}; {MAX_ELEMENTS} are allowed", start)
-        expr = Repeat(item.expr, least, most)
-        self._places[id(expr)] = (start, expr)
-        empty = item.empty if least else True
-        return _Item(expr, item.at, elements, rules, empty, item.repetitions + 1)
-
     def _fail_unending(self, at: int) -> None:
         self._scan.fail(
             "something that can be empty is repeated without end, which is left recursion to "
@@ -316,7 +278,7 @@ class _Reader:
         )
 
 
-def _sequence_of(items: list[_Item]) -> Expr:
+def _sequence_of(items: list[Item]) -> Expr:
     exprs = tuple(item.expr for item in items if item.elements)
     if len(exprs) == 1:
         return exprs[0]

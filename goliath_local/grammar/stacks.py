@@ -28,13 +28,15 @@ class Frame(Protocol):
 class Stack:
     """A set of call stacks; made only by `Stacks`, so that equal ones are the same object."""
 
-    __slots__ = ("distance", "frames")
+    __slots__ = ("distance", "frames", "readings")
 
     def __init__(self, frames: tuple[tuple[Frame, Stack], ...]) -> None:
         self.frames = frames
         """Each top frame with the stacks below it; none at the very bottom."""
         self.distance: float = min((f.distance + s.distance for f, s in frames), default=0)
         """Bytes of the shortest way to finish everything on it."""
+        self.readings: int = sum(s.readings for _, s in frames) or 1
+        """How many call stacks this stands for."""
 
 
 class Stacks:
