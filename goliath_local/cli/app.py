@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 
 from goliath_local.cli.flags import add_global_flags, global_options, terminal_of
 from goliath_local.cli.problems import ExitCode, Problem, read_problem
+from goliath_local.cli.signals import Terminated
 from goliath_local.cli.terminal import Terminal, mend_standard_streams, open_terminal
 
 PROGRAM = "goliath-local"
@@ -134,6 +135,8 @@ def _guarded(command: Any, arguments: list[str]) -> int:
         return _told(_problem(error), context, arguments, error=error)
     except KeyboardInterrupt as error:
         return _told(read_problem(error), context, arguments)
+    except Terminated as ending:
+        return ending.code
 
 
 def _problem(error: BaseException) -> Problem:

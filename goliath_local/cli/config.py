@@ -49,7 +49,7 @@ def path(context: typer.Context) -> None:
     found = {
         "config": places.config_file,
         "data": places.data,
-        "models": settings.models_dir or places.data / "models",
+        "models": settings.models_folder,
         "conversations": places.conversations,
         "traces": places.traces,
         "tasks": places.tasks,

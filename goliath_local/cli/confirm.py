@@ -21,8 +21,8 @@ from goliath_local.cli.terminal import Styled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goliath_local.agent import ConfirmRequest
     from goliath_local.cli.terminal import Terminal
+    from goliath_local.harness import ConfirmRequest
 
 Answer: TypeAlias = Literal["yes", "no", "always", "why"]
 

@@ -104,6 +104,11 @@ class Settings:
         """Where things are kept."""
         return find_places(self.data_dir)
 
+    @property
+    def models_folder(self) -> Path:
+        """Where weights lie."""
+        return (self.models_dir or self.places.data / "models").expanduser()
+
 
 _LOOSENING = {"allow", "yes", "fallback", "tools", "log_file", "data_dir"}
 """What a project's file may not say: it would approve, send away, or run code by itself."""

@@ -144,6 +144,10 @@ class TurnView:
 
         self.events: list[Event] = []
 
+    def restart(self) -> None:
+        """Begin to count seconds now."""
+        self.tally.started_s = self._clock()
+
     @property
     def _columns(self) -> int:
         return min(self._terminal.columns, 100)
