@@ -5,8 +5,12 @@ Pure. Source: behaviour spec 2.6 and 3.5.
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from goliath_local.budget import plain
 
@@ -21,8 +25,8 @@ class NotJson(TypeError):
 def json_copy(value: Any) -> Json:
     """Return the value as JSON that shares nothing with it.
 
-    Tuples, sets, dataclasses, pydantic models, dates, enums, decimals, UUIDs and paths have a
-    JSON form; NaN and infinities become None, as JSON has no word for them.
+    Tuples, sets, dataclasses, pydantic models, dates, enums, decimals, UUIDs, paths and the like
+    have a JSON form; NaN and infinities become None, as JSON has no word for them.
 
     Raises:
         NotJson: something in it has none: bytes, an open file, a value that contains itself.
@@ -45,10 +49,12 @@ def canonical_equal(left: Any, right: Any) -> bool:
         return False
 
 
-def _spelled(value: Any) -> str:
-    # Modules, so that no class is imported that a program may never use.
-    if type(value).__module__ in {"decimal", "uuid", "pathlib", "pathlib._local", "ipaddress"}:
-        return str(value)
+def _spelled(value: Any) -> Json:
+    """Return what pydantic writes for the value, so that it reads back as an argument."""
+    # An iterator would be used up by looking at it, and bytes are not text.
+    if not isinstance(value, bytes | bytearray | memoryview | Iterator):
+        with contextlib.suppress(PydanticSerializationError):
+            return to_jsonable_python(value)
     message = f"A value of type {type(value).__name__} has no JSON form."
     raise NotJson(message)
 
