@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.agent import create_agent
-
 from goliath_local.errors import ConfigError, RunCancelled
 from goliath_local.evals.report import Attempt, FixtureReport, Report
 from goliath_local.evals.samples import SAMPLE_TOOLSET
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goliath_local.agent import Agent
-    from goliath_local.harness import RunResult
-
     from goliath_local.cancel import CancelToken
     from goliath_local.evals.fixture import ExpectedTurn, Fixture
+    from goliath_local.harness import RunResult
     from goliath_local.model import Model
 
 HANDED_OVER = "Somebody else takes care of this."
@@ -69,11 +67,13 @@ async def run_evals(
         ConfigError: `runs` is not a positive integer, or a tool set is not there.
         RunCancelled: `cancel` was cancelled.
     """
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+    if type(runs) is not int or runs < 1:
         msg = f"runs is {runs!r}; it has to be a whole number, 1 or more."
         raise ConfigError(msg)
     setup = _Setup(
-        options={"fallback": _hand_over} | options, toolsets=toolsets or {}, cancel=cancel
+        options={"fallback": _hand_over} | options,
+        toolsets={} if toolsets is None else toolsets,
+        cancel=cancel,
     )
     reports = []
     for fixture in fixtures:
