@@ -87,7 +87,7 @@ async def test_a_window_callable_is_called_once_a_turn():  # 4
 @pytest.mark.parametrize("names", [("a", "a"), ("",), ("  ",), (None,)])
 def test_extensions_need_names_of_their_own(names):  # 5
     extensions = [SimpleNamespace(name=name) for name in names]
-    with pytest.raises(ConfigError, match="named|name"):
+    with pytest.raises(ConfigError, match="name"):
         create_agent(model=fake_model([]), extensions=extensions)
 
 
@@ -133,7 +133,7 @@ def test_run_sync_gives_what_awaiting_run_gives():  # 19
 
 
 async def test_run_sync_inside_an_event_loop_says_what_to_write():
-    with pytest.raises(ConfigError, match="await agent.run"):
+    with pytest.raises(ConfigError, match=r"await agent\.run"):
         create_agent(model=fake_model([])).run_sync("hello")
 
 
@@ -161,7 +161,7 @@ async def test_a_smaller_window_than_the_models_own_is_taken():
 
 
 async def test_an_ask_that_is_no_text_is_refused():
-    with pytest.raises(ConfigError, match="ask"):
+    with pytest.raises(ConfigError, match="The ask"):
         await create_agent(model=fake_model([])).run(42)
 
 

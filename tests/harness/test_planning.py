@@ -300,7 +300,7 @@ async def test_built_in_examples_come_first_and_fit_a_quarter_of_the_window(play
 def test_an_example_of_no_known_form_is_refused(play, example):
     from goliath_local.errors import ConfigError
 
-    with pytest.raises(ConfigError, match="[Ee]xample"):
+    with pytest.raises(ConfigError, match=r"[Ee]xample"):
         play([], examples=[example])
 
 

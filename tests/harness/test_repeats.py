@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
+import datetime as dt  # noqa: TC003 - pydantic reads it at run time
 from typing import Any
 
 from pydantic import BaseModel
