@@ -1,5 +1,6 @@
 """Speaking HTTP: one bounded exchange at a time, and the OpenAI-compatible chat form."""
 
+from goliath_local.wire.address import Address, read_address
 from goliath_local.wire.chat import (
     Completion,
     Incoming,
@@ -9,6 +10,7 @@ from goliath_local.wire.chat import (
     read_piece,
     request_body,
 )
+from goliath_local.wire.stream import read_event, server_events
 from goliath_local.wire.http import (
     HttpReply,
     exchange,
@@ -22,6 +24,7 @@ from goliath_local.wire.http import (
 from goliath_local.wire.refusals import is_about_schema, read_refusal
 
 __all__ = [
+    "Address",
     "Completion",
     "HttpReply",
     "Incoming",
@@ -30,12 +33,15 @@ __all__ = [
     "http_client",
     "is_about_schema",
     "opened",
+    "read_address",
     "read_completion",
+    "read_event",
     "read_json",
     "read_piece",
     "read_refusal",
     "request_body",
     "safe_url",
+    "server_events",
     "told_as_http",
     "whole_body",
     "within_time",
