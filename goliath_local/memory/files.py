@@ -19,6 +19,7 @@ from goliath_local.memory.merge import merge
 from goliath_local.memory.port import StoredConversation
 from goliath_local.memory.read import Reading, read_memory
 from goliath_local.memory.whole import (
+    WAIT_S,
     held,
     make_private_folder,
     set_aside,
@@ -60,11 +61,13 @@ class FileMemory:
         conversation_id: str | None = None,
         *,
         output_bytes: int = OUTPUT_BYTES,
+        wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._path = path
         self._conversation_id = conversation_id
         self._output_bytes = output_bytes
+        self._wait_s = wait_s
         self._clock = clock
         self._base: MemoryState | None = None
         self.warning: str | None = None
@@ -90,7 +93,7 @@ class FileMemory:
 
     def _save(self, state: MemoryState) -> None:
         make_private_folder(self._path.parent)
-        with held(self._path.with_name(_LOCK_NAME)):
+        with held(self._path.with_name(_LOCK_NAME), wait_s=self._wait_s):
             found = self._read()
             if found.reading.problems and found.is_there:
                 set_aside(self._path, found.data, clock=self._clock)
@@ -126,10 +129,12 @@ class FileMemories:
         folder: Path,
         *,
         output_bytes: int = OUTPUT_BYTES,
+        wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
         self._output_bytes = output_bytes
+        self._wait_s = wait_s
         self._clock = clock
 
     def __call__(self, conversation_id: str | None = None) -> FileMemory:
@@ -138,6 +143,7 @@ class FileMemories:
             self._path(conversation_id),
             conversation_id,
             output_bytes=self._output_bytes,
+            wait_s=self._wait_s,
             clock=self._clock,
         )
 
@@ -153,7 +159,7 @@ class FileMemories:
         if not self._folder.is_dir():
             return False
         removed = False
-        with held(self._folder / _LOCK_NAME):
+        with held(self._folder / _LOCK_NAME, wait_s=self._wait_s):
             for file in (path, *traces_of(path)):
                 try:
                     file.unlink()

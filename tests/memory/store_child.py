@@ -1,0 +1,103 @@
+"""A program that saves, for tests that stop it or run it several times at once.
+
+`store_child.py STORE PATH save NAME COUNT` appends COUNT exchanges to the conversations NAME and
+`shared`. `store_child.py STORE PATH kill COUNT SEED` kills a saving fork of itself COUNT times
+and says what it found afterwards. `store_child.py sqlite PATH full` saves with no room left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import signal
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from goliath_local.errors import StorageError
+from goliath_local.memory import file_memory, sqlite_memory
+from goliath_local.records import Exchange, MemoryState
+
+PADDING = "x" * 20_000
+
+
+def say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+
+
+def opened(kind: str, path: str) -> Any:
+    return sqlite_memory(Path(path) / "m.db") if kind == "sqlite" else file_memory(path)
+
+
+async def append(memory: Any, ask: str) -> None:
+    state = await memory.load()
+    exchange = Exchange(ask=ask, answer="yes", at=time.time() * 1000)
+    await memory.save(replace(state, recent=(*state.recent, exchange)))
+
+
+async def save(store: Any, name: str, count: int) -> None:
+    for number in range(count):
+        await append(store(name), f"{name} {number}")
+        await append(store("shared"), f"{name} {number}")
+
+
+async def save_for_ever(store: Any) -> None:
+    memory = store("one")
+    start = int((await memory.load()).summary.partition(" ")[0] or 0)
+    for number in range(start + 1, start + 1000):
+        await memory.save(MemoryState(summary=f"{number} {PADDING}"))
+
+
+def kill(kind: str, path: str, count: int, seed: int) -> None:
+    chance = random.Random(seed)
+    last = 0
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            asyncio.run(save_for_ever(opened(kind, path)))
+            os._exit(0)
+        time.sleep(chance.uniform(0.002, 0.04))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        memory = opened(kind, path)("one")
+        state = asyncio.run(memory.load())
+        number, _, rest = state.summary.partition(" ")
+        assert memory.warning is None, memory.warning
+        assert rest in ("", PADDING), "a torn text"
+        assert int(number or 0) >= last, "an older state came back"
+        last = int(number or 0)
+        if kind == "sqlite" and (Path(path) / "m.db").exists():
+            with closing(sqlite3.connect(Path(path) / "m.db")) as connection:
+                assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    say(f"saves {last}")
+
+
+def full(path: str) -> None:
+    store = opened("sqlite", path)
+    asyncio.run(store("one").save(MemoryState(summary="before")))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, resource.RLIM_INFINITY))
+    try:
+        asyncio.run(store("one").save(MemoryState(summary="y" * 200_000)))
+    except StorageError as error:
+        say(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    say(asyncio.run(store("one").load()).summary)
+    asyncio.run(store("one").save(MemoryState(summary="after")))
+    say(asyncio.run(store("one").load()).summary)
+
+
+if __name__ == "__main__":
+    kind, path, what, *rest = sys.argv[1:]
+    if what == "save":
+        asyncio.run(save(opened(kind, path), rest[0], int(rest[1])))
+    elif what == "kill":
+        kill(kind, path, int(rest[0]), int(rest[1]))
+    else:
+        full(path)
