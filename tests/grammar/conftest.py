@@ -28,7 +28,7 @@ class OracleChild:
 
     def ask(self, gbnf: str, *, texts: tuple[str, ...] = (), masks: tuple[str, ...] = ()) -> Any:
         """The answer of `oracle_child.py`; None when the process died or fell silent."""
-        child = self._start()
+        child = self.start()
         assert child.stdin is not None
         request = {"gbnf": gbnf, "texts": texts, "masks": masks}
         try:
@@ -45,7 +45,7 @@ class OracleChild:
             self._child.communicate()
             self._child = None
 
-    def _start(self) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
         if self._child is None:
             self._child = subprocess.Popen(
                 [sys.executable, str(_HERE / "oracle_child.py"), str(self._model)],
@@ -71,6 +71,12 @@ def oracle(weights: Callable[[str], Path]) -> Iterator[OracleChild]:
     child = OracleChild(weights("smollm2-135m"))
     yield child
     child.stop()
+
+
+@pytest.fixture(scope="session")
+def examples() -> dict[str, str]:
+    """All grammars in `gbnf/`, by name."""
+    return gbnf_examples()
 
 
 def gbnf_examples() -> dict[str, str]:
