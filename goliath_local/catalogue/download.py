@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from goliath_local.catalogue.part import Part
     from goliath_local.catalogue.web import Address
 
-_CHUNK_BYTES = 1 << 18
 _ATTEMPTS = 4
 _FRESH_START_BYTES = 64 << 20
 """An attempt that brought so much was a good one: the count of attempts begins anew."""
@@ -94,7 +93,7 @@ class _Patience:
         return self._failures >= (_ATTEMPTS if error.connected else 2)
 
     def wait_s(self, state: RetryCallState) -> float:
-        return max(_broken(state).pause_s, 0.5 * 2.0 ** (self._failures - 1))
+        return max(_broken(state).pause_s, 0.5 * 2.0**self._failures)  # 0.5, 1, 2 s
 
 
 def _broken(state: RetryCallState) -> Broken:
@@ -145,8 +144,10 @@ def _verify_status(response: httpx2.Response, address: Address, part: Part) -> N
         part.restart()
         raise Broken("it refused to go on where the part ends")
     if status == 429 or status >= 500 or status == 408:
-        msg = f"it answered {status}"
-        raise Broken(msg, pause_s=_retry_after_s(response))
+        pause_s = _retry_after_s(response)
+        waits = f" and asks to wait {pause_s:,.0f} s" if pause_s else ""
+        msg = f"it answered {status}{waits}"
+        raise Broken(msg, pause_s=pause_s)
     code = re.sub(r"[^A-Za-z]", "", response.headers.get("X-Error-Code", ""))[:40]
     told = address.refusal(status, code)
     msg = told or (
@@ -218,7 +219,8 @@ def _copy(
     skip_bytes: int,
     cancel: CancelToken | None,
 ) -> None:
-    for chunk in response.iter_raw(_CHUNK_BYTES):
+    # As they come: a chunk size would hold bytes back, and a break would lose them.
+    for chunk in response.iter_raw():
         if cancel is not None:
             cancel.raise_if_cancelled()
         fresh, skip_bytes = chunk[skip_bytes:], max(0, skip_bytes - len(chunk))

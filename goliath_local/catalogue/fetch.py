@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
@@ -35,7 +34,7 @@ from goliath_local.catalogue.progress import (
     Trying,
     ignore,
 )
-from goliath_local.catalogue.record import Record, read_record, write_record
+from goliath_local.catalogue.record import FOUND_HERE, read_record, remember
 from goliath_local.catalogue.verify import verify_file
 from goliath_local.errors import BadModelFile, FetchError, HashMismatch
 
@@ -139,8 +138,8 @@ def _already(pin: Pin, place: Path, way: _Way) -> Fetched | None:
         ),
         cancel=way.cancel,
     )
-    _remember(pin, place, source="a file that was here already")
-    return Fetched(path=path, source="a file that was here already", already=True)
+    _remember(pin, place, source=FOUND_HERE)
+    return Fetched(path=path, source=FOUND_HERE, already=True)
 
 
 def _fetch_new(pin: Pin, place: Path, way: _Way) -> Fetched:
@@ -237,14 +236,11 @@ def _extra_bytes(source: Source, pin: Pin) -> int:
 
 
 def _remember(pin: Pin, place: Path, *, source: str) -> None:
-    write_record(
+    remember(
         place,
-        Record(
-            file=pin.file,
-            name=pin.name,
-            size_bytes=pin.size_bytes,
-            sha256=pin.sha256,
-            verified_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            source=source,
-        ),
+        file=pin.file,
+        name=pin.name,
+        size_bytes=pin.size_bytes,
+        sha256=pin.sha256,
+        source=source,
     )

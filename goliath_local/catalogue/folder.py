@@ -7,6 +7,7 @@ its place, synced, renamed, and the folder synced too.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _NOTE_LIMIT_BYTES = 1 << 20
 _OLD_S = 3600.0
+_NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+"""What file systems say that cannot sync a folder, and need not."""
 
 
 def open_folder(folder: Path) -> Path:
@@ -60,6 +63,9 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_SYNC:
+            raise
     finally:
         os.close(descriptor)
 

@@ -5,13 +5,12 @@ Edge: reads the whole file.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from goliath_local.catalogue.folder import path_in
 from goliath_local.catalogue.gguf_reader import read_gguf_header
 from goliath_local.catalogue.locate import models_dir, verify_size
-from goliath_local.catalogue.record import Record, read_record, write_record
+from goliath_local.catalogue.record import FOUND_HERE, Record, read_record, remember
 from goliath_local.catalogue.verify import hash_file, verify_file
 
 if TYPE_CHECKING:
@@ -47,13 +46,11 @@ def verify_installed(
         expected = hash_file(path, moved=moved, cancel=cancel).hexdigest()
     else:
         verify_file(path, sha256=expected, moved=moved, cancel=cancel)
-    record = Record(
+    return remember(
+        place,
         file=entry.file,
         name=entry.name,
         size_bytes=entry.size_bytes,
         sha256=expected,
-        verified_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        source=before.source if before else "a file that was here already",
+        source=before.source if before else FOUND_HERE,
     )
-    write_record(place, record)
-    return record

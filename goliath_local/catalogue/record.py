@@ -7,6 +7,7 @@ and hashes nothing. A lost or damaged record is made anew by `models verify`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from goliath_local.catalogue.folder import path_in, read_note, write_note
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHOSEN = "default.json"
+
+FOUND_HERE = "a file that was here already"
+"""What a record says of a file that somebody put into the folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +65,27 @@ def read_record(folder: Path, file: str) -> Record | None:
             return None
 
 
-def write_record(folder: Path, record: Record) -> None:
-    """Write down what is known about an installed file."""
+def remember(
+    folder: Path, *, file: str, name: str, size_bytes: int, sha256: str, source: str
+) -> Record:
+    """Write down that an installed file has just been hashed, and return the record.
+
+    Args:
+        folder: the models folder.
+        file: its name in the folder.
+        name: the model's.
+        size_bytes: of the file.
+        sha256: its hash.
+        source: where the bytes came from, in words.
+    """
+    record = Record(
+        file=file,
+        name=name,
+        size_bytes=size_bytes,
+        sha256=sha256,
+        verified_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        source=source,
+    )
     note = {
         "name": record.name,
         "sizeBytes": record.size_bytes,
@@ -70,7 +93,8 @@ def write_record(folder: Path, record: Record) -> None:
         "verifiedAt": record.verified_at,
         "source": record.source,
     }
-    write_note(path_in(folder, f"{record.file}.json"), note)
+    write_note(path_in(folder, f"{file}.json"), note)
+    return record
 
 
 def read_chosen(folder: Path) -> str | None:
