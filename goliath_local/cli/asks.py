@@ -60,6 +60,20 @@ def read_ask(words: str | None, files: Sequence[str], terminal: Terminal) -> str
     return "".join([ask, *(marked(one) for one in data)])
 
 
+def read_text(name: str | None, terminal: Terminal) -> str:
+    """Return the text of a file, or of stdin when there is no name or it is `-`.
+
+    Raises:
+        ConfigError: there is none, or it cannot be used.
+    """
+    if name is not None and name != "-":
+        return _file_text(name)
+    text = _piped(terminal, is_asked_for=name == "-")
+    if text is None:
+        raise ConfigError("There is no text. Name a file, or pipe one in.")
+    return text
+
+
 def marked(data: Data) -> str:
     """Return the text between lines that say what it is; its own lines cannot end it early."""
     longest = max((len(run) for run in re.findall(r"-+", data.text)), default=0)
@@ -76,10 +90,10 @@ def _file_text(name: str) -> str:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        msg = f"There is no file {name} (-f). Check the path."
+        msg = f"There is no file {name} . Check the path."
         raise ConfigError(msg) from error
     except IsADirectoryError as error:
-        msg = f"{name} is a folder (-f). Name its files one by one."
+        msg = f"{name} is a folder. Name its files one by one."
         raise ConfigError(msg) from error
     return _decoded(raw, name)
 

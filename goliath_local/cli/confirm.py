@@ -93,7 +93,10 @@ class Confirm:
         allow_all: bool = False,
         on_ask: Callable[[ConfirmRequest], None] = lambda _: None,
     ) -> None:
-        self._terminal, self._on_ask = terminal, on_ask
+        self._terminal = terminal
+        self.on_ask = on_ask
+        """Told of each call before its box is shown."""
+
         self._allowed, self._allow_all = set(allowed), allow_all
         self._waiting: asyncio.Future[None] | None = None
         self._was_interrupted = False
@@ -107,7 +110,7 @@ class Confirm:
         if not self._terminal.can_ask:
             self.unanswered.append(request.tool)
             return False
-        self._on_ask(request)
+        self.on_ask(request)
         call = Call(tool=request.tool, arguments=dict(request.input or {}))
         for line in framed(call, min(self._terminal.columns, 100)):
             self._terminal.complain(Styled(line, "yellow"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 RANDOM_BITS = 80
+ID_CHARS = 26
 
 
 def new_id(*, now_s: float, chance: int) -> str:
@@ -17,4 +18,4 @@ def new_id(*, now_s: float, chance: int) -> str:
 
 def is_id(text: str) -> bool:
     """True for a whole name or the beginning of one."""
-    return 0 < len(text) <= 26 and all(char in _ALPHABET for char in text.upper())
+    return 0 < len(text) <= ID_CHARS and all(char in _ALPHABET for char in text.upper())

@@ -57,7 +57,7 @@ async def first_request(
     return onlooker.request
 
 
-def bill(model: Model, request: Request) -> dict[str, int]:
+def bill(model: Model | None, request: Request) -> dict[str, int]:
     """Return tokens by part: counted by the model, or estimated where it cannot count."""
     if isinstance(model, CountingModel):
         return dict(model.count_request(request).by_part)

@@ -20,7 +20,7 @@ from goliath_local.cli.problems import ExitCode, Interrupted, TimedOut
 from goliath_local.cli.ready import find_model, load
 from goliath_local.cli.session import Asked, Parts, Session
 from goliath_local.cli.show import TurnView
-from goliath_local.cli.signals import listening
+from goliath_local.cli.signals import listening, terminable
 from goliath_local.cli.sources import load_fallback, load_schema, load_tools
 from goliath_local.errors import ConfigError, RunCancelled
 from goliath_local.memory import sqlite_memory
@@ -131,7 +131,7 @@ class _Running:
         if timeout_s is not None:
             loop = asyncio.get_running_loop()
             loop.call_later(timeout_s, self._cancel.cancel, _TIME_IS_UP)
-        with listening(self._interrupt):
+        with terminable(), listening(self._interrupt):
             try:
                 return await self._loaded_and_asked()
             except RunCancelled as error:

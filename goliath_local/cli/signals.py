@@ -29,38 +29,54 @@ class Terminated(BaseException):
 
 
 @contextmanager
-def listening(on_interrupt: Callable[[], None]) -> Iterator[None]:
-    """Call `on_interrupt` at the first Ctrl-C; at a second one leave at once.
-
-    Raises:
-        Terminated: SIGTERM or SIGHUP came meanwhile.
-    """
+def listening(on_interrupt: Callable[[], None], *, presses: int = 2) -> Iterator[None]:
+    """Call `on_interrupt` at each Ctrl-C; at the last of so many presses leave at once."""
     loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    seen: list[int] = []
+    seen = 0
 
     def interrupt() -> None:
-        seen.append(signal.SIGINT)
-        if len(seen) > 1:
+        nonlocal seen
+        seen += 1
+        if seen >= presses:
             os._exit(128 + signal.SIGINT)
         on_interrupt()
 
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        _unhear(loop, signal.SIGINT)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Cancel this task at SIGTERM and SIGHUP, so that everything is left as it should be.
+
+    Raises:
+        Terminated: one of them came.
+    """
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    came: list[int] = []
+
     def terminate(number: int) -> None:
-        seen.append(number)
+        came.append(number)
         if task is not None:
             task.cancel()
 
-    loop.add_signal_handler(signal.SIGINT, interrupt)
     for number in (signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, terminate, number)
     try:
         yield
     except asyncio.CancelledError as error:
-        ended = [number for number in seen if number != signal.SIGINT]
-        if ended:
-            raise Terminated(128 + ended[0]) from error
+        if came:
+            raise Terminated(128 + came[0]) from error
         raise
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            with suppress(ValueError, RuntimeError):
-                loop.remove_signal_handler(number)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            _unhear(loop, number)
+
+
+def _unhear(loop: asyncio.AbstractEventLoop, number: int) -> None:
+    with suppress(ValueError, RuntimeError):
+        loop.remove_signal_handler(number)

@@ -209,3 +209,17 @@ def sweep(folder: Path, *, days: int, now_s: float | None = None) -> int:
         except OSError:
             continue
     return deleted
+
+
+def remove_traces(folder: Path, conversation_id: str | None) -> int:
+    """Delete the traces of one conversation; return how many there were."""
+    removed = 0
+    for path in trace_paths(folder):
+        try:
+            trace = read_trace(path)
+        except StorageError:
+            continue
+        if trace.turn.get("conversation") == conversation_id:
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed

@@ -10,19 +10,27 @@ app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command(epilog="Examples:\n\ngoliath-local version\n\ngoliath-local version --json")
-def version(context: typer.Context) -> None:
+def show_version(context: typer.Context) -> None:
     """Print the version of goliath-local."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as version_of
-
-    from goliath_local import __version__
-
     terminal = terminal_of(context)
     if not said_flags(context).get("json"):
-        terminal.put(f"goliath-local {__version__}")
+        terminal.put(f"goliath-local {own_version()}")
         return
+    terminal.document(
+        {"goliath-local": own_version(), "llama-cpp-python": version_of("llama-cpp-python")}
+    )
+
+
+def own_version() -> str:
+    """Return the version of goliath-local."""
+    return version_of("goliath-local") or "unknown"
+
+
+def version_of(distribution: str) -> str | None:
+    """Return the version of an installed distribution; None when it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        binding = version_of("llama-cpp-python")
+        return version(distribution)
     except PackageNotFoundError:
-        binding = None
-    terminal.document({"goliath-local": __version__, "llama-cpp-python": binding})
+        return None
