@@ -111,7 +111,7 @@ class Matcher:
 
     def allowed_first_bytes(self) -> frozenset[int]:
         """Return the bytes that may come next; none where the text can only end."""
-        return frozenset(byte for byte in range(256) if self.allowed_mask >> byte & 1)
+        return _bytes_of(self.allowed_mask)
 
     @property
     def readings(self) -> int:
@@ -273,6 +273,11 @@ class _Same:
 @lru_cache(maxsize=32)
 def _automaton(same: _Same) -> _Automaton:
     return _Automaton(same.rules)
+
+
+@lru_cache(maxsize=1024)
+def _bytes_of(mask: int) -> frozenset[int]:
+    return frozenset(byte for byte in range(256) if mask >> byte & 1)
 
 
 def _nearest(items: Mapping[Byte, Stack]) -> int:
