@@ -123,7 +123,8 @@ class Chain:
         except Exception as error:
             raise ExtensionError(name, phase, error) from error
         self._cancel.raise_if_cancelled()
-        return returned
+        # Skip says all it has to say by its name, so the class will do.
+        return Skip() if returned is Skip else returned
 
     async def _observe(
         self, phase: str, show: Callable[[RunInfo, tuple[Diagnostic, ...]], Any]
