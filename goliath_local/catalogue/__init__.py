@@ -20,7 +20,7 @@ from goliath_local.catalogue.locate import (
     models_dir,
 )
 from goliath_local.catalogue.machine import Machine, read_machine
-from goliath_local.catalogue.manifest import is_plain_file_name
+from goliath_local.catalogue.manifest import is_plain_file_name, read_manifest
 from goliath_local.catalogue.progress import (
     Moved,
     Note,
@@ -34,7 +34,7 @@ from goliath_local.catalogue.progress import (
 from goliath_local.catalogue.record import Record, read_record, write_chosen
 from goliath_local.catalogue.remove import remove_model
 from goliath_local.catalogue.target import read_target
-from goliath_local.catalogue.verify import verify_file
+from goliath_local.catalogue.verify import hash_file, verify_file
 
 __all__ = [
     "Card",
@@ -62,6 +62,7 @@ __all__ = [
     "choose_default_installed",
     "fetch",
     "find_card",
+    "hash_file",
     "installed_path",
     "inventory",
     "is_plain_file_name",
@@ -72,6 +73,7 @@ __all__ = [
     "no_model",
     "read_gguf_header",
     "read_machine",
+    "read_manifest",
     "read_record",
     "read_target",
     "remove_model",

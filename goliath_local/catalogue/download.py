@@ -104,11 +104,8 @@ def _broken(state: RetryCallState) -> Broken:
 def _gave_up(error: Broken, address: Address, part: Part, *, began: bool) -> FetchError:
     if began:
         done = amount_of(part.have_bytes, part.pin.size_bytes)
-        return FetchError(
-            f"The connection broke at {done}. The part is kept; run the same command to go on. "
-            f"({address.host}: {error})",
-            began=True,
-        )
+        msg = f"The connection broke at {done}. The part is kept; run the same command to go on."
+        return FetchError(msg, began=True)
     kept = " The part is kept." if part.have_bytes else ""
     return FetchError(
         f"{address.host} did not give {part.pin.file}: {error}.{kept} "

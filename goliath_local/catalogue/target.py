@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from goliath_local.catalogue.card import Source
 
 _HUB = re.compile(
-    r"hf:(?P<repository>[\w.-]{1,96}/[\w.-]{1,96})/(?P<file>[^@]+)@(?P<revision>[\w.-]{1,64})"
+    r"hf:(?P<repository>\w[\w.-]{0,95}/\w[\w.-]{0,95})"
+    r"/(?P<file>\w[\w.-]*(/\w[\w.-]*)*)@(?P<revision>\w[\w.-]{0,63})"
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 

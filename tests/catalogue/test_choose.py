@@ -145,6 +145,7 @@ def test_a_hub_that_answers_gives_the_default(
         assert [request.method for request in hub.seen] == ["HEAD"]
 
 
+@pytest.mark.slow
 def test_a_silent_hub_is_asked_once_for_all_models(
     folder: Path, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

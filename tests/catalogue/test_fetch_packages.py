@@ -75,6 +75,7 @@ def test_a_part_that_broke_within_a_member_is_cut_back_to_whole_members(
     assert fetch(card(CONTENT, sources=(source,)), folder).path.read_bytes() == CONTENT
 
 
+@pytest.mark.slow
 def test_a_hub_that_gives_nothing_is_passed_over_and_the_index_asked(
     folder: Path, index: Path, hub: Callable[..., Place]
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_hub_that_gives_nothing_is_passed_over_and_the_index_asked(
     assert kinds == [Trying, PassedOver, Trying]
 
 
+@pytest.mark.slow
 def test_when_no_source_works_each_is_named_with_its_reason(
     folder: Path, index: Path, hub: Callable[..., Place]
 ) -> None:
