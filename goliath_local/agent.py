@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from goliath_local.budget import choose_counter, result_budgets
-from goliath_local.cancel import CancelToken
+from goliath_local.budget import result_budgets
 from goliath_local.errors import ConfigError
-from goliath_local.extensions import Chain, Named, check_extensions
+from goliath_local.extensions import Named, check_extensions
 from goliath_local.harness import (
     Confirm,
     Conversations,
@@ -22,10 +20,11 @@ from goliath_local.harness import (
     OnEvent,
     RunOptions,
     Settings,
-    Turn,
     TurnStream,
     choose_window,
+    deadline,
     is_factory,
+    open_turn,
     run_turn,
     tell_failure,
 )
@@ -35,9 +34,10 @@ from goliath_local.schema import SchemaSource, declare
 from goliath_local.tools import Tool, tools_by_name
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goliath_local.harness import Conversation, RunResult
+    from goliath_local.cancel import CancelToken
+    from goliath_local.harness import Conversation, RunResult, Turn
 
 
 def create_agent(  # noqa: PLR0913 - one option each, all by keyword
@@ -98,6 +98,7 @@ def create_agent(  # noqa: PLR0913 - one option each, all by keyword
         SchemaError: `output_schema` is no schema.
     """
     _verify_steps(max_steps)
+    _verify_share(min_confidence)
     if not callable(window):
         known = choose_window(window, None if is_factory(model) else model)
         result_budgets(known.tokens, budgets)
@@ -225,7 +226,9 @@ class Agent:
         if conversation is not None and conversation.window is not None:
             return conversation.window.tokens
         given = self._settings.window
-        return choose_window(None if callable(given) else given, self._settings.model).tokens
+        return choose_window(
+            None if callable(given) else given, self._settings.lasting_model
+        ).tokens
 
     @property
     def session_fallback(self) -> bool:
@@ -259,8 +262,15 @@ class Agent:
             message = f"The ask is {type(ask).__name__}. Give one text."
             raise ConfigError(message)
         conversation = await self._conversations.open(options.conversation_id)
-        async with _deadline(cancel, timeout_s) as token:
-            turn = self._turn(ask, options, conversation, token)
+        async with deadline(cancel, timeout_s) as token:
+            turn = open_turn(
+                ask,
+                options,
+                settings=self._settings,
+                conversation=conversation,
+                cancel=token,
+                run_id=uuid.uuid4().hex,
+            )
             return await self._in_line(turn, conversation)
 
     async def _in_line(self, turn: Turn, conversation: Conversation) -> RunResult:
@@ -275,51 +285,15 @@ class Agent:
                 conversation.note_health(result.trace, now=self._settings.clock())
             return result
 
-    def _turn(
-        self, ask: str, options: RunOptions, conversation: Conversation, cancel: CancelToken
-    ) -> Turn:
-        run_id = uuid.uuid4().hex
-        chain = Chain(
-            self._settings.extensions,
-            run_id=run_id,
-            conversation_id=options.conversation_id,
-            context=options.context,
-            cancel=cancel,
-        )
-        return Turn(
-            settings=self._settings,
-            options=options,
-            conversation=conversation,
-            run_id=run_id,
-            cancel=cancel,
-            chain=chain,
-            ask=ask,
-            instructions=self._settings.instructions,
-            counter=choose_counter(self._settings.model),
-        )
-
-
-@asynccontextmanager
-async def _deadline(
-    cancel: CancelToken | None, timeout_s: float | None
-) -> AsyncIterator[CancelToken]:
-    """Give the token of the run: the caller's own, or one that also ends when time is up."""
-    if timeout_s is None:
-        yield cancel or CancelToken()
-        return
-    token = CancelToken()
-    forget = cancel.on_cancel(lambda: token.cancel(cancel.reason)) if cancel else lambda: None
-    reason = f"it took longer than {timeout_s:g} s"
-    timer = asyncio.get_running_loop().call_later(timeout_s, token.cancel, reason)
-    try:
-        yield token
-    finally:
-        timer.cancel()
-        forget()
-
 
 def _verify_steps(max_steps: Any) -> None:
     whole = isinstance(max_steps, int) and not isinstance(max_steps, bool)
     if not whole or max_steps < 0:
         message = f"max_steps is {max_steps!r}. Write a whole number, 0 or more."
+        raise ConfigError(message)
+
+
+def _verify_share(least: Any) -> None:
+    if least is not None and not (isinstance(least, int | float) and 0 <= least <= 1):
+        message = f"min_confidence is {least!r}. Write a share from 0 to 1, or leave it out."
         raise ConfigError(message)

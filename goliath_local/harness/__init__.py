@@ -5,7 +5,7 @@ from goliath_local.harness.conversation import (
     Conversation,
     Conversations,
 )
-from goliath_local.harness.generate import is_factory
+from goliath_local.harness.deadline import deadline
 from goliath_local.harness.plans import plan_schema, plan_schema_for, planning_schema
 from goliath_local.harness.result import RunResult
 from goliath_local.harness.settings import (
@@ -15,8 +15,9 @@ from goliath_local.harness.settings import (
     OnEvent,
     RunOptions,
     Settings,
+    is_factory,
 )
-from goliath_local.harness.state import Turn
+from goliath_local.harness.state import Turn, open_turn
 from goliath_local.harness.stream import TurnStream
 from goliath_local.harness.turn import run_turn, tell_failure
 from goliath_local.harness.window import choose_window
@@ -35,7 +36,9 @@ __all__ = [
     "Turn",
     "TurnStream",
     "choose_window",
+    "deadline",
     "is_factory",
+    "open_turn",
     "plan_schema",
     "plan_schema_for",
     "planning_schema",

@@ -60,7 +60,7 @@ async def _window(turn: Turn) -> Window:
         if turn.cancel.cancelled and callable(source):
             source = None
         given = await settle(source()) if callable(source) else source
-        window = choose_window(given, turn.settings.model)
+        window = choose_window(given, turn.settings.lasting_model)
         # Budgets that do not fit a window are known only once the window is.
         _ = turn.budgets
         return window

@@ -192,6 +192,6 @@ def _counter(turn: Turn) -> str:
 def _offered(turn: Turn, scope: Scope) -> tuple[str, ...]:
     # Narrowing serves models whose replies are constrained token by token; a scripted or
     # remote one is offered the whole menu.
-    if not isinstance(turn.settings.model, CountingModel):
+    if not isinstance(turn.settings.lasting_model, CountingModel):
         return scope.tools
     return judge.worth_offering(scope.tools, turn.settings.tools, turn.steps)

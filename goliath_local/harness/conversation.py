@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.errors import ConfigError
 from goliath_local.events import EscalateEvent
 from goliath_local.extensions import settle
-from goliath_local.harness.escalate import COUNTS_AGAINST_DEVICE
 from goliath_local.harness.line import Line
+from goliath_local.records import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SESSION_FALLBACK_AFTER = 3
 """Turns in a row that end in a model error before the device is given up on."""
+
+COUNTS_AGAINST_DEVICE = frozenset({Reason.MODEL_ERROR, Reason.MODEL_UNAVAILABLE})
+"""The reasons that such turns end with."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -28,9 +28,6 @@ DEVICE_FAILED = frozenset(
 SILENT = DEVICE_FAILED | {Reason.ANSWER_INVALID}
 """Without a fallback these end in an empty text; every other reason in a best effort."""
 
-COUNTS_AGAINST_DEVICE = frozenset({Reason.MODEL_ERROR, Reason.MODEL_UNAVAILABLE})
-"""Turns that end so in a row put a conversation into session fallback."""
-
 
 async def escalate(turn: Turn, escalation: Escalation) -> Final | Decided:
     """Return the text the turn ends with, from the fallback or from what is left."""
@@ -63,6 +60,7 @@ async def _hand_over(turn: Turn, escalation: Escalation) -> Final | Decided:
         return found
     turn.cancel.raise_if_cancelled()
     turn.handled_by = "cloud"
+    turn.finish = "stop"
     with turn.blame("fallback"):
         text = await _call(turn, found)
     fold = escalation.reason not in DEVICE_FAILED

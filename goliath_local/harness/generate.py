@@ -20,7 +20,8 @@ from goliath_local.events import BudgetEvent, ModelEvent, RetryEvent
 from goliath_local.extensions import settle
 from goliath_local.harness.failures import read_failure
 from goliath_local.harness.outcome import Escalation, Rejected
-from goliath_local.model import Usage
+from goliath_local.harness.settings import is_factory
+from goliath_local.model import Stage, Usage
 from goliath_local.records import Reason, to_json
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from goliath_local.budget import BudgetPlan, Draft
     from goliath_local.harness.state import Turn
-    from goliath_local.model import Model, Reply, Stage
+    from goliath_local.model import Model, Reply
 
 T = TypeVar("T")
 OnText = Callable[[str], None]
@@ -65,7 +66,8 @@ async def ask_model(
     reply = await _guarded(turn, generate)
     if not isinstance(reply, Escalation | Rejected):
         turn.usage = _sum(turn.usage, reply.usage)
-        turn.finish = reply.finish
+        if draft.stage is Stage.ANSWER:
+            turn.finish = reply.finish
         event = ModelEvent(stage=draft.stage.value, usage=reply.usage, finish=reply.finish)
         await turn.emit(event)
     return reply
@@ -114,11 +116,6 @@ async def _open(turn: Turn) -> Model | None:
         source = await settle(source())
     found: Model | None = source
     return found
-
-
-def is_factory(source: Any) -> bool:
-    """Return whether the model option makes models: a callable that is not one itself."""
-    return callable(source) and (isinstance(source, type) or not hasattr(source, "generate"))
 
 
 async def _fitted(turn: Turn, draft: Draft, model: Model) -> BudgetPlan:

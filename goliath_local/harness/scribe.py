@@ -78,12 +78,10 @@ def read(turn: Turn, text: str, summary: str) -> str:
 
 async def _merged(turn: Turn, summary: str, exchange: Exchange) -> str | None:
     """Return the new summary, None when the model could not be asked."""
-    finish = turn.finish
     try:
         reply = await ask_model(turn, request(summary, exchange))
     except BudgetError as error:
         reply = Rejected(problem=str(error))
-    turn.finish = finish
     if isinstance(reply, Rejected | Escalation):
         problem = reply.problem if isinstance(reply, Rejected) else reply.error
         await turn.emit(MemoryErrorEvent(error=problem or "the scribe could not be asked"))

@@ -44,6 +44,11 @@ ModelSource: TypeAlias = "Model | Callable[[], Any] | None"
 """A model, a factory that is called once for every generation, or nothing."""
 
 
+def is_factory(source: Any) -> bool:
+    """Return whether the model option makes models: a callable that is not one itself."""
+    return callable(source) and (isinstance(source, type) or not hasattr(source, "generate"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of `create_agent`, after they were checked."""
@@ -73,6 +78,11 @@ class Settings:
 
     clock: Callable[[], float]
     """Seconds since the epoch."""
+
+    @property
+    def lasting_model(self) -> Any:
+        """The model, None when there is none or it is made anew for every generation."""
+        return None if is_factory(self.model) else self.model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

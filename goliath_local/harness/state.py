@@ -10,7 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from goliath_local.budget import ESTIMATE, Counter, ResultBudgets, Window, result_budgets
+from goliath_local.budget import (
+    ESTIMATE,
+    Counter,
+    ResultBudgets,
+    Window,
+    choose_counter,
+    result_budgets,
+)
 from goliath_local.events import EscalateEvent
 from goliath_local.extensions import Chain, Decided, Origin, Patch, Show, ToolInfo, copied, settle
 from goliath_local.harness.result import RunResult
@@ -148,3 +155,33 @@ class Turn:
             seed=self.seed,
             run_id=self.run_id,
         )
+
+
+def open_turn(
+    ask: str,
+    options: RunOptions,
+    *,
+    settings: Settings,
+    conversation: Conversation,
+    cancel: CancelToken,
+    run_id: str,
+) -> Turn:
+    """Return the turn as it waits to begin."""
+    chain = Chain(
+        settings.extensions,
+        run_id=run_id,
+        conversation_id=options.conversation_id,
+        context=options.context,
+        cancel=cancel,
+    )
+    return Turn(
+        settings=settings,
+        options=options,
+        conversation=conversation,
+        run_id=run_id,
+        cancel=cancel,
+        chain=chain,
+        ask=ask,
+        instructions=settings.instructions,
+        counter=choose_counter(settings.lasting_model),
+    )

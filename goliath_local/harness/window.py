@@ -38,7 +38,7 @@ def choose_window(given: Any, model: Any = None) -> Window:
 
 
 def _of_model(model: Any) -> Window | None:
-    if isinstance(model, type) or not isinstance(model, CountingModel):
+    if not isinstance(model, CountingModel):
         return None
     found = model.capabilities()
     if found.window_tokens is None:

@@ -84,6 +84,12 @@ async def test_a_window_callable_is_called_once_a_turn():  # 4
     assert len(asked) == 2
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.1, "high", math.nan])
+def test_a_wanted_confidence_that_is_no_share_is_refused(share):
+    with pytest.raises(ConfigError, match="min_confidence"):
+        create_agent(model=fake_model([]), min_confidence=share)
+
+
 @pytest.mark.parametrize("names", [("a", "a"), ("",), ("  ",), (None,)])
 def test_extensions_need_names_of_their_own(names):  # 5
     extensions = [SimpleNamespace(name=name) for name in names]
@@ -199,3 +205,18 @@ async def test_seed_and_temperature_reach_the_model_and_the_result():
     assert (await agent.run("hello")).seed == 7
     assert (await agent.run("hello", seed=9)).seed == 9
     assert [(c.request.seed, c.request.temperature) for c in model.calls] == [(7, 0.5), (9, 0.5)]
+
+
+async def test_a_class_may_be_the_factory_of_models_that_count():
+    made = []
+
+    class Fresh(Counting):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+
+    agent = create_agent(model=Fresh)
+    assert agent.context_window == 4096
+    result = await agent.run("hello")
+    assert [event.source for event in result.trace if event.type == "budget"] == ["tokenizer"]
+    assert len(made) == 1
