@@ -14,6 +14,7 @@ from goliath_local.memory.port import (
     ConversationStore,
     Memory,
     MemoryFactory,
+    NotesTurns,
     StoredConversation,
 )
 from goliath_local.memory.read import (
@@ -37,6 +38,7 @@ __all__ = [
     "KeyValueStore",
     "Memory",
     "MemoryFactory",
+    "NotesTurns",
     "Reading",
     "SqliteMemories",
     "SqliteMemory",

@@ -18,6 +18,7 @@ from goliath_local.memory.json_text import MOST_BYTES
 from goliath_local.memory.merge import merge
 from goliath_local.memory.port import StoredConversation
 from goliath_local.memory.read import Reading, read_memory
+from goliath_local.memory.unfinished import recalled, unfinished_json
 from goliath_local.memory.whole import (
     WAIT_S,
     held,
@@ -32,6 +33,8 @@ from goliath_local.records import MemoryState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from goliath_local.records import Exchange
 
 _DEFAULT_NAME = "default.json"
 _LOCK_NAME = ".lock"
@@ -79,7 +82,7 @@ class FileMemory:
             StorageError: the file is there and cannot be read.
         """
         found = await asyncio.to_thread(self._read)
-        self._base = found.reading.state
+        self._base = recalled(found.reading)
         self.warning = warning_of(str(self._path), found.reading.problems)
         return self._base
 
@@ -89,19 +92,29 @@ class FileMemory:
         Raises:
             StorageError: it could not be written, and is as it was.
         """
-        await asyncio.to_thread(self._save, state)
+        await asyncio.to_thread(self._write, state)
 
-    def _save(self, state: MemoryState) -> None:
+    async def note(self, exchange: Exchange | None) -> None:
+        """Keep the turn that is under way; see `NotesTurns`.
+
+        Raises:
+            StorageError: it could not be written, and is as it was.
+        """
+        await asyncio.to_thread(self._write, None, exchange)
+
+    def _write(self, state: MemoryState | None, under_way: Exchange | None = None) -> None:
+        """Write the state, or with None the stored one, and the turn that is under way."""
         make_private_folder(self._path.parent)
         with held(self._path.with_name(_LOCK_NAME), wait_s=self._wait_s):
             found = self._read()
             if found.reading.problems and found.is_there:
                 set_aside(self._path, found.data, clock=self._clock)
-            stored = found.reading.state
-            if self._base is not None and stored != self._base:
-                state = merge(base=self._base, theirs=stored, ours=state)
+            stored = recalled(found.reading)
             text = memory_text(
-                state, output_bytes=self._output_bytes, conversation=self._conversation_id
+                stored if state is None else merge(base=self._base, theirs=stored, ours=state),
+                output_bytes=self._output_bytes,
+                conversation=self._conversation_id,
+                unfinished=unfinished_json(under_way),
             )
             write_whole(self._path, text.encode())
             self._base = read_memory(text).state

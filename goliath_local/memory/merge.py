@@ -14,14 +14,16 @@ from goliath_local.records import Exchange, MemoryState
 _Key: TypeAlias = tuple[str, str, int | float]
 
 
-def merge(*, base: MemoryState, theirs: MemoryState, ours: MemoryState) -> MemoryState:
+def merge(*, base: MemoryState | None, theirs: MemoryState, ours: MemoryState) -> MemoryState:
     """Return the state to be saved.
 
     Args:
-        base: what we started from.
+        base: what we started from; None when we never looked, and simply replace.
         theirs: what is stored now.
         ours: what we would like to save.
     """
+    if base is None or theirs == base:
+        return ours
     known, stored = _keys(base), _keys(theirs)
     own = [item for item in ours.recent if _key(item) not in known or _key(item) in stored]
     taken = {_key(item) for item in own} | known

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    from goliath_local.records import MemoryState
+    from goliath_local.records import Exchange, MemoryState
 
 
 @runtime_checkable
@@ -23,6 +23,19 @@ class Memory(Protocol):
 
     async def save(self, state: MemoryState) -> None:
         """Keep the state in place of the earlier one, wholly or not at all."""
+        ...
+
+
+@runtime_checkable
+class NotesTurns(Memory, Protocol):
+    """A memory that a crash between a call and its result leaves with a trace of the call."""
+
+    async def note(self, exchange: Exchange | None) -> None:
+        """Keep the turn that is under way, its last step without a result; None for none.
+
+        If this process ends before the next `save` or `note`, the turn loads as an exchange
+        whose last step is interrupted.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from goliath_local.memory.json_text import parse_json, sound
@@ -29,6 +29,12 @@ class Reading:
     conversation_id: str | None = None
     """Whose memory it says it is; None when it does not say."""
 
+    unfinished: Exchange | None = None
+    """A turn that was under way at the last save."""
+
+    process: Json = None
+    """What was noted of the process that ran it."""
+
 
 def read_memory(data: str | bytes) -> Reading:
     """Return the memory in a stored text; empty memory when nothing in it is sound."""
@@ -36,11 +42,7 @@ def read_memory(data: str | bytes) -> Reading:
     reading = memory_from_json(parsed.value)
     if parsed.value is None and parsed.problems:
         return Reading(state=MemoryState(), problems=parsed.problems)
-    return Reading(
-        state=reading.state,
-        problems=(*parsed.problems, *reading.problems),
-        conversation_id=reading.conversation_id,
-    )
+    return replace(reading, problems=(*parsed.problems, *reading.problems))
 
 
 def memory_from_json(value: Json) -> Reading:
@@ -50,7 +52,8 @@ def memory_from_json(value: Json) -> Reading:
         return Reading(state=MemoryState(), problems=("it is not an object",))
     if value.get("version", VERSION) != VERSION:
         problems.append(f"it says version {value['version']!r:.20}")
-    conversation = value.get("conversation")
+    conversation, under_way = value.get("conversation"), value.get("unfinished")
+    noted = [] if under_way is None else [under_way]
     state = MemoryState(
         summary=_summary(value.get("summary", ""), problems),
         recent=tuple(_listed(value.get("recent", []), _exchange, "exchange", problems)),
@@ -59,6 +62,8 @@ def memory_from_json(value: Json) -> Reading:
         state=state,
         problems=tuple(problems),
         conversation_id=sound(conversation) if isinstance(conversation, str) else None,
+        unfinished=next(iter(_listed(noted, _exchange, "unfinished turn", problems)), None),
+        process=under_way.get("process") if isinstance(under_way, Mapping) else None,
     )
 
 

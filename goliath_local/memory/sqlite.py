@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from goliath_local.memory.merge import merge
 from goliath_local.memory.port import StoredConversation
 from goliath_local.memory.read import Reading, read_memory
 from goliath_local.memory.sqlite_file import Unsound, connected, set_file_aside, transaction
+from goliath_local.memory.unfinished import recalled, unfinished_json
 from goliath_local.memory.whole import WAIT_S, make_private_folder
 from goliath_local.memory.write import OUTPUT_BYTES, memory_text
 from goliath_local.records import MemoryState
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+
+    from goliath_local.records import Exchange, Json
 
 _ASIDE = 5
 _DEFAULT = ""
@@ -50,7 +54,7 @@ class SqliteMemory:
             StorageError: the file cannot be read.
         """
         reading = await asyncio.to_thread(self._store.read, self._key)
-        self._base = reading.state
+        self._base = recalled(reading)
         self.warning = warning_of(str(self._store.path), reading.problems)
         return self._base
 
@@ -62,6 +66,16 @@ class SqliteMemory:
             StorageError: it could not be written; nothing was changed.
         """
         self._base = await asyncio.to_thread(self._store.write, self._key, state, self._base)
+
+    async def note(self, exchange: Exchange | None) -> None:
+        """Keep the turn that is under way; see `NotesTurns`.
+
+        Raises:
+            StorageBusy: another process held the file too long; nothing was changed.
+            StorageError: it could not be written; nothing was changed.
+        """
+        write = partial(self._store.write, self._key, None, self._base, under_way=exchange)
+        self._base = await asyncio.to_thread(write)
 
 
 class SqliteMemories:
@@ -131,29 +145,43 @@ class SqliteMemories:
         except Unsound as error:
             return Reading(state=MemoryState(), problems=(str(error),))
 
-    def write(self, key: str, state: MemoryState, base: MemoryState | None) -> MemoryState:
+    def write(
+        self,
+        key: str,
+        state: MemoryState | None,
+        base: MemoryState | None,
+        *,
+        under_way: Exchange | None = None,
+    ) -> MemoryState:
         """Store the state and return what is stored now.
 
         Args:
             key: of the conversation.
-            state: to be stored.
+            state: to be stored; None leaves what is stored.
             base: what the caller started from; None overwrites whatever is there.
+            under_way: a turn that is not finished.
         """
         make_private_folder(self.path.parent)
+        write = partial(self._written, key, state, base, unfinished_json(under_way))
         try:
-            return self._written(key, state, base)
+            return write()
         except Unsound:
             set_file_aside(self.path, wait_s=self._wait_s, clock=self._clock)
-            return self._written(key, state, base)
+            return write()
 
-    def _written(self, key: str, state: MemoryState, base: MemoryState | None) -> MemoryState:
+    def _written(
+        self, key: str, state: MemoryState | None, base: MemoryState | None, under_way: Json
+    ) -> MemoryState:
         with self._connected() as connection, transaction(connection):
             reading, text = _stored(connection, key)
             if reading.problems and text is not None:
                 self._keep_row(connection, key, text)
-            if base is not None and reading.state != base:
-                state = merge(base=base, theirs=reading.state, ours=state)
-            new = memory_text(state, output_bytes=self._output_bytes)
+            stored = recalled(reading)
+            new = memory_text(
+                stored if state is None else merge(base=base, theirs=stored, ours=state),
+                output_bytes=self._output_bytes,
+                unfinished=under_way,
+            )
             connection.execute(
                 "INSERT INTO goliath_memory_v1 VALUES (?, ?, ?) ON CONFLICT (conversation) "
                 "DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at",

@@ -20,9 +20,7 @@ OUTPUT_BYTES = 64 * 1024
 """Longest JSON of one output that is stored."""
 
 
-def memory_text(
-    state: MemoryState, *, output_bytes: int = OUTPUT_BYTES, **extra: str | None
-) -> str:
+def memory_text(state: MemoryState, *, output_bytes: int = OUTPUT_BYTES, **extra: Json) -> str:
     """Return the state as one JSON text.
 
     Args:

@@ -2,7 +2,8 @@
 
 `store_child.py STORE PATH save NAME COUNT` appends COUNT exchanges to the conversations NAME and
 `shared`. `store_child.py STORE PATH kill COUNT SEED` kills a saving fork of itself COUNT times
-and says what it found afterwards. `store_child.py sqlite PATH full` saves with no room left.
+and says what it found afterwards. `store_child.py STORE PATH pay` notes a call and waits.
+`store_child.py sqlite PATH full` saves with no room left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 from goliath_local.errors import StorageError
 from goliath_local.memory import file_memory, sqlite_memory
-from goliath_local.records import Exchange, MemoryState
+from goliath_local.records import Exchange, MemoryState, StepRecord
 
 PADDING = "x" * 20_000
 
@@ -78,6 +79,16 @@ def kill(kind: str, path: str, count: int, seed: int) -> None:
     say(f"saves {last}")
 
 
+async def pay(store: Any) -> None:
+    memory = store("one")
+    await memory.load()
+    call = StepRecord(index=0, kind="tool", brief="pay", tool="pay", input={}, writes=True)
+    await memory.note(Exchange(ask="pay", answer="", at=5, steps=(call,)))
+    say("noted")
+    sys.stdout.flush()
+    time.sleep(60)
+
+
 def full(path: str) -> None:
     store = opened("sqlite", path)
     asyncio.run(store("one").save(MemoryState(summary="before")))
@@ -99,5 +110,7 @@ if __name__ == "__main__":
         asyncio.run(save(opened(kind, path), rest[0], int(rest[1])))
     elif what == "kill":
         kill(kind, path, int(rest[0]), int(rest[1]))
+    elif what == "pay":
+        asyncio.run(pay(opened(kind, path)))
     else:
         full(path)

@@ -16,13 +16,14 @@ import pytest
 from goliath_local.errors import StorageBusy, StorageError
 from goliath_local.memory import (
     FileMemories,
+    NotesTurns,
     SqliteMemories,
     file_memory,
     sqlite_memory,
     whole,
     write_whole,
 )
-from goliath_local.records import MemoryState
+from goliath_local.records import Exchange, MemoryState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,6 +82,53 @@ def test_a_program_killed_while_saving_leaves_the_state_before_or_after(
 @pytest.mark.parametrize("kind", ["sqlite", "file"])
 def test_200_kills_at_random_moments_tear_nothing(kind: str, tmp_path: Path) -> None:
     assert int(finish(start(kind, tmp_path, "kill", 200, 2)).split()[1]) > 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "file"])
+async def test_a_crash_between_a_call_and_its_result_shows_the_step_as_interrupted(
+    kind: str, tmp_path: Path
+) -> None:
+    store: Any = sqlite_memory(tmp_path / "m.db") if kind == "sqlite" else file_memory(tmp_path)
+    before = MemoryState(summary="s", recent=(Exchange(ask="a", answer="b", at=1),))
+    await store("one").save(before)
+    child = start(kind, tmp_path, "pay")
+    assert child.stdout is not None
+    assert child.stdout.readline() == "noted\n"
+    assert await store("one").load() == before
+    child.kill()
+    child.communicate()
+    memory = store("one")
+    state = await memory.load()
+    assert memory.warning is None
+    assert state.recent[0] == before.recent[0]
+    (step,) = state.recent[1].steps
+    assert (state.recent[1].ask, state.recent[1].best_effort) == ("pay", True)
+    assert (step.tool, step.status) == ("pay", "interrupted")
+    more = Exchange(ask="c", answer="d", at=9)
+    await memory.save(MemoryState(summary="s", recent=(*state.recent, more)))
+    assert (await store("one").load()).recent == (*state.recent, more)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "file"])
+async def test_a_noted_turn_is_forgotten_once_it_is_saved_or_given_up(
+    kind: str, tmp_path: Path
+) -> None:
+    store: Any = sqlite_memory(tmp_path / "m.db") if kind == "sqlite" else file_memory(tmp_path)
+    memory = store("one")
+    assert isinstance(memory, NotesTurns)
+    await memory.save(BEFORE)
+    under_way = Exchange(ask="pay", answer="", at=5, steps=())
+    for end in (lambda: memory.save(BEFORE), lambda: memory.note(None)):
+        await memory.note(under_way)
+        assert b'"pay"' in _bytes_of(tmp_path)
+        assert await store("one").load() == BEFORE
+        await end()
+        assert b'"pay"' not in _bytes_of(tmp_path)
+        assert await memory.load() == BEFORE
+
+
+def _bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 def test_a_full_disk_leaves_a_sqlite_memory_as_it_was(tmp_path: Path) -> None:
@@ -211,7 +259,7 @@ async def test_a_power_cut_at_any_call_leaves_the_state_before_or_after(
         with monkeypatch.context() as patch:
             patch.setattr(whole, "os", recording)
             try:
-                file_memory(folder)(None)._save(AFTER)
+                file_memory(folder)(None)._write(AFTER)
                 done += 1
             except PowerCut:
                 pass
