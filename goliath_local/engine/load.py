@@ -5,21 +5,27 @@ Edge.
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import logging
 import os
 from typing import TYPE_CHECKING, Final
 
 from goliath_local.catalogue import needed_bytes, read_gguf_header, read_machine
+from goliath_local.engine.chat_template import open_template
 from goliath_local.engine.local_model import Loaded, LocalModel
-from goliath_local.engine.native import Tokenizer, open_session, open_weights
+from goliath_local.engine.mapping import may_map
+from goliath_local.engine.native import (
+    DiskShelf,
+    Tokenizer,
+    native_build,
+    open_session,
+    open_weights,
+)
 from goliath_local.engine.prompt_cache import PromptCache
 from goliath_local.engine.settings import WINDOW_TOKENS, EngineSettings, verify_settings
 from goliath_local.engine.snapshots import Snapshots
-from goliath_local.engine.template import CHATML, Setting, Shape, render_skeleton
 from goliath_local.engine.threads import default_threads
-from goliath_local.errors import BadModelFile, ConfigError, MachineError, NoModel
+from goliath_local.errors import MachineError, NoModel
 from goliath_local.model import Capabilities, Support, WindowSource
 
 if TYPE_CHECKING:
@@ -28,12 +34,9 @@ if TYPE_CHECKING:
 
     from goliath_local.catalogue import GgufHeader
     from goliath_local.engine.native import Session, Weights
-    from goliath_local.engine.template import Skeleton
+    from goliath_local.engine.prompt_cache import Shelf
 
 _LOG: Final = logging.getLogger(__name__)
-
-_STEADY_DAY: Final = dt.date(2025, 1, 1)
-_CHATML_TEXTS: Final = ("<|im_start|>", "<|im_end|>")
 
 
 def load_model(
@@ -69,7 +72,7 @@ def load_model(
     _verify_memory(header, window_tokens=window)
     threads = settings.threads or default_threads()
     weights = open_weights(
-        path, gpu_layers=_gpu_layers(settings), use_mmap=settings.use_mmap is not False
+        path, gpu_layers=_gpu_layers(settings), use_mmap=_use_mmap(path, settings)
     )
     freed: list[Callable[[], None]] = [weights.close]
     try:
@@ -85,8 +88,14 @@ def load_model(
         loaded = Loaded(
             session=session,
             tokenizer=tokenizer,
-            cache=_cache(session, header, settings, window_tokens=window),
-            skeleton=_skeletons(header, tokenizer, settings),
+            cache=_cache(
+                session,
+                header,
+                settings,
+                shelf=_shelf(settings, sha256=sha256, window_tokens=window),
+                window_tokens=window,
+            ),
+            skeleton=open_template(header, tokenizer, settings),
             stop_texts=_stop_texts(tokenizer),
             capabilities=_capabilities(
                 header, weights, name=name, sha256=sha256, window_tokens=window
@@ -119,6 +128,15 @@ def _verify_memory(header: GgufHeader, *, window_tokens: int) -> None:
         raise MachineError(message)
 
 
+def _use_mmap(path: Path, settings: EngineSettings) -> bool:
+    if settings.use_mmap is not None:
+        return settings.use_mmap
+    may = may_map(path)
+    if not may:
+        _LOG.warning("%s is read, not mapped: its disk may go away.", path.name)
+    return may
+
+
 def _gpu_layers(settings: EngineSettings) -> int:
     match settings.gpu_layers:
         case "auto" | "all":
@@ -128,57 +146,34 @@ def _gpu_layers(settings: EngineSettings) -> int:
 
 
 def _cache(
-    session: Session, header: GgufHeader, settings: EngineSettings, *, window_tokens: int
+    session: Session,
+    header: GgufHeader,
+    settings: EngineSettings,
+    *,
+    shelf: Shelf | None,
+    window_tokens: int,
 ) -> PromptCache:
     limit = settings.snapshot_memory_bytes
     if limit is None:
         limit = (header.kv_bytes_per_token or 0) * window_tokens
-    return PromptCache(session, Snapshots(limit_bytes=limit), shelf=None, is_fresh=settings.fresh)
+    snapshots = Snapshots(limit_bytes=limit)
+    return PromptCache(session, snapshots, shelf=shelf, is_fresh=settings.fresh)
 
 
-def _skeletons(
-    header: GgufHeader, tokenizer: Tokenizer, settings: EngineSettings
-) -> Callable[[Shape], Skeleton]:
-    """Return the template's skeleton by shape, each made once; the commonest is made now."""
-    template = _template(header, tokenizer, settings)
-    today = settings.today or (_STEADY_DAY if settings.deterministic else _today())
-    setting = Setting(
-        start_text=tokenizer.text_of(header.metadata.get("tokenizer.ggml.bos_token_id")),
-        end_text=tokenizer.text_of(header.metadata.get("tokenizer.ggml.eos_token_id")),
-        today=today,
-        variables=settings.template_variables,
-    )
-
-    @functools.lru_cache(maxsize=64)
-    def skeleton(shape: Shape) -> Skeleton:
-        return render_skeleton(template, shape, setting)
-
-    skeleton(Shape(has_system=True, examples=0))
-    return skeleton
-
-
-def _template(header: GgufHeader, tokenizer: Tokenizer, settings: EngineSettings) -> str:
-    given = settings.chat_template
-    if given is not None and given.strip().lower() != "chatml":
-        return given
-    if given is None and header.chat_template is not None:
-        return header.chat_template
-    if all(len(tokenizer.encode(text, control=True)) == 1 for text in _CHATML_TEXTS):
-        if given is None:
-            _LOG.warning("The model file has no chat template; ChatML is used.")
-        return CHATML
-    if given is not None:
-        raise ConfigError(
-            "The model has no ChatML tokens, so --chat-template chatml cannot be used. "
-            "Give the model's own template: --chat-template FILE"
-        )
-    raise BadModelFile(
-        tokenizer.path, "has no chat template. Give one: --chat-template chatml|FILE"
-    )
-
-
-def _today() -> dt.date:
-    return dt.datetime.now(tz=dt.UTC).astimezone().date()
+def _shelf(settings: EngineSettings, *, sha256: str | None, window_tokens: int) -> Shelf | None:
+    """Return where static heads are kept; nowhere without a folder, or without a hash."""
+    if settings.snapshot_dir is None or sha256 is None or settings.fresh:
+        return None
+    identity: dict[str, str | int] = {
+        "format": 1,
+        "model": sha256,
+        "build": native_build(),
+        "window": window_tokens,
+        "batch": settings.batch_tokens,
+        "gpu_layers": str(settings.gpu_layers),
+        "flash_attention": int(settings.flash_attention),
+    }
+    return DiskShelf(settings.snapshot_dir, identity)
 
 
 def _stop_texts(tokenizer: Tokenizer) -> tuple[str, ...]:

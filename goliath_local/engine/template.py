@@ -104,7 +104,7 @@ def render_text(template: str, shape: Shape, setting: Setting) -> str:
             if folded is not None:
                 return folded
         reason = f"it fails: {error!s}".rstrip(": ")
-        raise _unusable(reason) from error
+        raise unusable(reason) from error
 
 
 def read_skeleton(rendered: str, shape: Shape) -> Skeleton:
@@ -123,9 +123,10 @@ def read_skeleton(rendered: str, shape: Shape) -> Skeleton:
     if end < len(rendered):
         skeleton.append(rendered[end:])
     shown = [piece.number for piece in skeleton if isinstance(piece, Slot)]
-    expected = list(range(0 if shape.has_system else 1, 2 * shape.examples + 2))
-    if shown != expected:
-        raise _unusable(_what_is_shown(shown, expected, shape))
+    expected = range(0 if shape.has_system else 1, 2 * shape.examples + 2)
+    # Some templates move the system text down to the ask; only the ask must come last.
+    if sorted(shown) != list(expected) or shown[-1] != ask_slot(shape):
+        raise unusable(_what_is_shown(shown, list(expected), shape))
     return tuple(skeleton)
 
 
@@ -204,7 +205,8 @@ def _raise(message: str) -> None:
     raise TemplateError(message)
 
 
-def _unusable(reason: str) -> ConfigError:
+def unusable(reason: str) -> ConfigError:
+    """Return the error for a template that cannot be used, for this reason."""
     return ConfigError(
         f"The chat template cannot be used: {reason}. Give another: --chat-template chatml|FILE"
     )

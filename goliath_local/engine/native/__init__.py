@@ -6,11 +6,13 @@ its caller before it arrives (`engine.settings`, `engine.local_model`).
 
 from goliath_local.engine.native.library import NativeLog, native_build, native_log
 from goliath_local.engine.native.session import Aborted, Session, StopFlag, open_session
+from goliath_local.engine.native.snapshot import DiskShelf
 from goliath_local.engine.native.tokenizer import Tokenizer
 from goliath_local.engine.native.weights import Weights, open_weights
 
 __all__ = [
     "Aborted",
+    "DiskShelf",
     "NativeLog",
     "Session",
     "StopFlag",
