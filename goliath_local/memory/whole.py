@@ -138,7 +138,8 @@ def busy_error(path: Path, wait_s: float) -> StorageBusy:
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    binary = getattr(os, "O_BINARY", 0)  # Windows would write line ends of its own.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o600)
     try:
         rest = memoryview(data)
         while rest:

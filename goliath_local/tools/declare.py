@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from goliath_local.errors import SchemaError, ToolError
 from goliath_local.schema import Declared, SchemaSource, declare
 from goliath_local.tools.docstring import read_docstring, words_of
 from goliath_local.tools.place import place_of
-from goliath_local.tools.signature import read_signature
+from goliath_local.tools.signature import read_signature, without_titles
 from goliath_local.tools.tool import Execute, FormatOutput, Tool
 
 if TYPE_CHECKING:
@@ -171,10 +172,12 @@ def _called_by_name(function: Callable[..., Any], context_name: str | None) -> E
 
 def _parameters(name: str, source: SchemaSource) -> Declared:
     try:
-        return declare({"type": "object", "properties": {}} if source is None else source)
+        found = declare({"type": "object", "properties": {}} if source is None else source)
     except SchemaError as error:
         message = f"{name}: its parameters are no usable schema: {error}. Correct them there."
         raise ToolError(message) from error
+    is_written = source is None or isinstance(source, Mapping | Declared)
+    return found if is_written else replace(found, json=without_titles(found.json))
 
 
 def _verify_name(name: object) -> None:

@@ -405,6 +405,14 @@ def test_parameters_may_be_a_schema_a_model_or_declared(parameters: Any) -> None
     assert list(made.parameters.properties) == ["size"]
 
 
+def test_the_titles_that_pydantic_makes_up_are_not_shown_to_the_model() -> None:
+    made = define_tool(name="f", description="F.", execute=print, parameters=Pot)
+    assert "title" not in str(made.parameters.json)
+    written = {"type": "object", "title": "Mine", "properties": {}}
+    made = define_tool(name="f", description="F.", execute=print, parameters=written)
+    assert made.parameters.json["title"] == "Mine"
+
+
 def named(name: str, **options: Any) -> Any:
     return define_tool(name=name, description="F.", execute=lambda *_: None, **options)
 
