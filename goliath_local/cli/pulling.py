@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goliath_local.cli.terminal import Terminal
 
 _REDRAW_S = 0.1
-_BAR_COLUMNS = 24
+_BAR_COLUMNS = range(4, 24)
 
 
 class Progress:
@@ -83,10 +83,13 @@ class Progress:
         if now - self._drawn_s < _REDRAW_S and note.done_bytes < note.total_bytes:
             return
         self._drawn_s = now
-        filled = _BAR_COLUMNS * note.done_bytes // note.total_bytes
-        bar = "━" * filled + "─" * (_BAR_COLUMNS - filled)
         tail = "checking" if note.checking else self._speed(note, now)
-        self._terminal.status(f"{self._name} {bar} {_told(note)}  {tail}")
+        told = f"{_told(note)}  {tail}"
+        room = self._terminal.columns - len(self._name) - len(told) - 4
+        columns = max(_BAR_COLUMNS.start, min(room, _BAR_COLUMNS.stop))
+        filled = columns * note.done_bytes // note.total_bytes
+        bar = "━" * filled + "─" * (columns - filled)
+        self._terminal.status(f"{self._name} {bar} {told}")
 
     def _write(self, note: Moved) -> None:
         tenth = 10 * note.done_bytes // note.total_bytes

@@ -298,6 +298,18 @@ def test_a_pull_says_who_we_are_and_nothing_else(folder: Path, hub: Hub) -> None
     }
 
 
+def test_no_password_of_the_users_is_sent(
+    folder: Path, hub: Hub, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = home / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    place = hub(CONTENT)
+    fetch(card(CONTENT), folder)
+    assert "authorization" not in place.seen[0].headers
+
+
 def test_a_resumed_pull_follows_redirects_with_its_range(
     folder: Path, hub: Hub, pauses: list[float]
 ) -> None:

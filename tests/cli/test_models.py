@@ -339,9 +339,12 @@ class Screen:
         return True
 
 
-def test_a_person_sees_a_bar_with_speed_and_time_left(tmp_path: Path) -> None:
+def test_a_person_sees_a_bar_with_speed_and_time_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen: Any = Screen()
     seconds = iter(range(100))
+    monkeypatch.setenv("COLUMNS", "100")
     terminal = Terminal(out=screen, err=screen, environ={"TERM": "xterm"})
     progress = Progress(terminal, "own", clock=lambda: float(next(seconds)))
     progress(Trying(source="the hub (h)"))
@@ -349,6 +352,6 @@ def test_a_person_sees_a_bar_with_speed_and_time_left(tmp_path: Path) -> None:
         progress(Moved(done_bytes=done, total_bytes=2_000_000_000))
     progress(Restarted(reason="its sha256 is another"))
     progress.finish(Fetched(path=tmp_path, source="the hub (h)", already=False))
-    assert "━" * 6 + "─" * 18 in screen.text
+    assert "━" * 5 + "─" * 18 in screen.text
     assert "MB/s" in screen.text
     assert screen.text.endswith("own: complete, sha256 as pinned, from the hub (h).\n")
