@@ -109,8 +109,8 @@ async def _chat(
 
 async def _load(found: Found, settings: Settings, terminal: Terminal) -> Ready:
     cancel = CancelToken()
-    terminal.status(f"loading {found.label}")
     with listening(lambda: cancel.cancel("Ctrl-C")):
+        terminal.status(f"loading {found.label}")
         try:
             return await load(found, settings, terminal, cancel=cancel)
         except RunCancelled as error:

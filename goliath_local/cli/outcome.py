@@ -54,7 +54,7 @@ MEANINGS: dict[Reason, Meaning] = {
     ),
     Reason.PLAN_INVALID: Meaning(words="no usable plan came", cure=_BETTER_MODEL),
     Reason.CONDUCTOR_ASKED: Meaning(
-        words="the model asked to hand this over", cure=_BETTER_ASK + " " + _BETTER_MODEL
+        words="the model asked for help", cure=_BETTER_ASK + " " + _BETTER_MODEL
     ),
     Reason.TOOL_ARGS_INVALID: Meaning(
         words="the arguments of a call could not be used", cure=_BETTER_ASK
@@ -76,7 +76,7 @@ MEANINGS: dict[Reason, Meaning] = {
 
 def reason_words(reason: Reason) -> str:
     """Return the reason as a person would say it, with its name."""
-    return f"Handed over, since {MEANINGS[reason].words} ({reason.value})"
+    return f"{MEANINGS[reason].words} ({reason.value})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,6 +123,7 @@ class _Running:
             steps=settings.steps if self._shows else "off",
             streaming=terminal.out_is_tty and not (settings.json or plan.job.jsonl),
             window=plan.found.window,
+            notes=self._shows,
         )
 
     async def run(self) -> int:

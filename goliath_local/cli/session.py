@@ -16,7 +16,6 @@ from goliath_local.cli.ids import new_id
 from goliath_local.cli.ready import until
 from goliath_local.cli.recorder import Watch, watched
 from goliath_local.cli.tracefile import TraceFile, sweep
-from goliath_local.errors import GoliathError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -106,7 +105,8 @@ class Session:
                 on_event=self._handle,
             )
             result = await until(running, asked.cancel)
-        except (GoliathError, asyncio.CancelledError) as error:
+        except BaseException as error:
+            view.abandon()
             self._note_end({"error": f"{type(error).__name__}: {error}"})
             raise
         self._note_end(_ending(result))

@@ -133,9 +133,11 @@ class TurnView:
         steps: Steps,
         streaming: bool,
         window: int,
+        notes: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._terminal, self._steps, self._streaming = terminal, steps, streaming
+        self._notes = notes
         self._clock = clock
         self.tally = Tally(window=window, started_s=clock())
         self.stream: Stream | None = None
@@ -205,12 +207,16 @@ class TurnView:
         line = closing_line(self.tally, place=place, now_s=self._clock())
         self._terminal.say(Styled(line.rjust(self._columns), "dim"))
 
-    def interrupted(self) -> str:
-        """Say that the turn was broken off; return what had come of the answer."""
+    def abandon(self) -> None:
+        """Go to a fresh line, whatever was being shown."""
         self._close_line()
         self._terminal.clear_status()
         if self.stream is not None:
             self.stream.end_line()
+
+    def interrupted(self) -> str:
+        """Say that the turn was broken off; return what had come of the answer."""
+        self.abandon()
         self._terminal.complain(Styled("(interrupted)", "yellow"))
         return self.stream.text if self.stream is not None else ""
 
@@ -243,7 +249,8 @@ class TurnView:
             self._note(f"    {event.stage}: asked again ({clipped_line(event.reason, 60)})")
 
     def _escalate(self, event: EscalateEvent) -> None:
-        self._note(f"  ! {reason_words(event.reason)}", error=event.error)
+        if self._notes:
+            self._note(f"  ! {reason_words(event.reason)}", error=event.error)
 
     def _memory_error(self, event: MemoryErrorEvent) -> None:
         self._note("  ! This turn was not remembered", error=event.error)

@@ -144,10 +144,10 @@ class Terminal:
 class Stream:
     """A result that comes in pieces."""
 
-    __slots__ = ("_terminal", "_visible", "text")
+    __slots__ = ("_is_ended", "_terminal", "_visible", "text")
 
     def __init__(self, terminal: Terminal) -> None:
-        self._terminal, self._visible = terminal, Visible()
+        self._terminal, self._visible, self._is_ended = terminal, Visible(), False
         self.text = ""
         """What came so far, as it came."""
 
@@ -160,8 +160,9 @@ class Stream:
 
     def end_line(self) -> None:
         """Go to a fresh line, unless nothing was written or the last piece did so."""
-        if self.text and not self.text.endswith("\n"):
+        if self.text and not self._is_ended and not self.text.endswith("\n"):
             self._terminal.put_shown("\n")
+        self._is_ended = True
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
