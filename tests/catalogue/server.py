@@ -218,13 +218,19 @@ def silent(seconds: float) -> Reply:
     return reply
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """A client that hung up is what many tests are about."""
+
+
 @contextlib.contextmanager
 def serving(content: bytes, *replies: Reply) -> Iterator[Place]:
     """Serve the content on a free port of this machine."""
     place = Place(content=content, replies=list(replies))
     handler = type("Bound", (Handler,), {"place": place})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), handler)
     place.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
