@@ -15,6 +15,9 @@ Plain: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts (with text keys) of these."""
 
 
+_PLAIN_ALREADY = frozenset({type(None), bool, int, float, str})
+
+
 def plain(value: Any, *, other: Callable[[Any], Plain] | None = None) -> Plain:
     """Return the value as plain data.
 
@@ -51,7 +54,11 @@ def _nested(value: Any, other: Callable[[Any], Plain] | None) -> Plain:
     if isinstance(value, Set):
         return [plain(item, other=other) for item in _sorted(value)]
     if isinstance(value, Sequence):
-        return [plain(item, other=other) for item in value]
+        return [
+            item if type(item) in _PLAIN_ALREADY else plain(item, other=other) for item in value
+        ]
+    if callable(tolist := getattr(value, "tolist", None)) and not isinstance(value, type):
+        return plain(tolist(), other=other)  # Arrays and scalars of numpy and its like.
     fields = _fields(value)
     return (other or _described)(value) if fields is None else plain(fields, other=other)
 

@@ -43,7 +43,11 @@ class _Lines:
 
 def summarize_tool_result(value: Any, max_chars: int = RESULT_CHARACTERS) -> str:
     """Return the value as text of at most that many characters."""
-    return _summarize(plain(value), max_chars)
+    try:
+        return _summarize(plain(value), max_chars)
+    except Exception as error:  # noqa: BLE001 - a value may break in any way when looked at
+        why = "nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
+        return clip(f"({type(value).__name__} that cannot be shown: {why})", max_chars)
 
 
 def looks_like_error(line: str) -> bool:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 MOST_BYTES = 64 * 1024 * 1024
 """Larger stored texts are not read at all."""
 
+_LOOKED_AT_CLOSELY = 4 * 1024 * 1024
+"""Doubled keys and over-long integers are looked for up to this size, in characters: a Python
+call for each value of a larger text would take many seconds."""
+
+_MOST_NODES = 200_000
+"""A value with more parts is not a tool's input or output that we stored."""
+
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -40,12 +47,12 @@ def parse_json(data: str | bytes) -> Parsed:
     text = _decoded(data, problems)
     if text is None:
         return Parsed(value=None, problems=tuple(problems))
-    decoder = _decoder(problems)
+    decoder = _decoder(problems, closely=len(text) <= _LOOKED_AT_CLOSELY)
     try:
         value = decoder.decode(text)
     except (ValueError, RecursionError) as error:
         problems.append(f"it is not sound JSON ({_in_words(error)})")
-        return Parsed(value=_salvaged(text, _decoder([])), problems=tuple(problems))
+        return Parsed(value=_salvaged(text, _decoder([], closely=True)), problems=tuple(problems))
     return Parsed(value=value, problems=tuple(dict.fromkeys(problems)))
 
 
@@ -53,17 +60,23 @@ def sound(value: Json) -> Json:
     """Return a copy without lone surrogates, which no tokenizer and no file can hold.
 
     Raises:
-        ValueError: it holds a number that is not finite.
+        ValueError: it holds a number that is not finite, or very many values.
         RecursionError: it is nested too deeply to be looked at.
     """
+    return _sound(value, iter(range(_MOST_NODES)))
+
+
+def _sound(value: Json, allowance: Iterator[int]) -> Json:
+    if next(allowance, None) is None:
+        raise ValueError("it has too many parts")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a number is not finite")
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value) if _SURROGATE.search(value) else value
     if isinstance(value, list):
-        return [sound(item) for item in value]
+        return [_sound(item, allowance) for item in value]
     if isinstance(value, dict):
-        return {sound(key): sound(item) for key, item in value.items()}
+        return {_sound(key, allowance): _sound(item, allowance) for key, item in value.items()}
     return value
 
 
@@ -80,7 +93,7 @@ def _decoded(data: str | bytes, problems: list[str]) -> str | None:
         return data.decode("utf-8-sig", "replace")
 
 
-def _decoder(problems: list[str]) -> json.JSONDecoder:
+def _decoder(problems: list[str], *, closely: bool) -> json.JSONDecoder:
     def constant(name: str) -> float:
         problems.append(f"it holds {name}")
         return math.nan
@@ -101,6 +114,8 @@ def _decoder(problems: list[str]) -> json.JSONDecoder:
             problems.append("a key stands twice")
         return found
 
+    if not closely:
+        return json.JSONDecoder(parse_constant=constant)
     return json.JSONDecoder(
         parse_constant=constant,
         parse_int=integer,

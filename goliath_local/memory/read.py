@@ -17,6 +17,10 @@ VERSION = 1
 """Of the stored form. It is not written; a text that names another is kept aside."""
 
 
+_MOST_ITEMS = 1000
+"""Exchanges of a memory, or steps of an exchange, that are looked at: the last ones."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What a stored text gave."""
@@ -90,7 +94,10 @@ def _listed(value: Any, read: _Read, what: str, problems: list[str]) -> list[Any
         problems.append(f"its {what}s are not a list")
         return []
     found = []
-    for at, item in enumerate(value):
+    first = max(0, len(value) - _MOST_ITEMS)
+    if first:
+        problems.append(f"the first {first} of its {what}s were not looked at")
+    for at, item in enumerate(value[first:], first):
         try:
             found.append(read(item, problems))
         except (ValueError, RecursionError) as error:

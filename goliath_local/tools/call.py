@@ -125,7 +125,10 @@ async def run_callable(
 
 def describe(error: BaseException) -> str:
     """Return what the error says, or its name when it says nothing."""
-    return str(error).strip() or type(error).__name__
+    try:
+        return str(error).strip() or type(error).__name__
+    except Exception:  # noqa: BLE001 - an error may even fail to say what it is
+        return type(error).__name__
 
 
 async def _followed(
@@ -166,13 +169,19 @@ def _in_thread(
 
     def work() -> None:
         try:
-            result = CallResult(output=context.run(function, *arguments))
+            result = CallResult(output=context.run(_finished, function, arguments))
         except BaseException as error:  # noqa: BLE001 - a thread has nobody to raise it to
             result = CallResult(error=error)
         _tell(loop, future, result)
 
     threading.Thread(target=work, name=f"tool {function!r:.40}", daemon=True).start()
     return future
+
+
+def _finished(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    output = function(*arguments)
+    # A tool that yields has not done anything yet.
+    return list(output) if inspect.isgenerator(output) else output
 
 
 def _tell(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], value: Any) -> None:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from docstring_parser import ParseError, parse
+from docstring_parser import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ def read_docstring(function: Any) -> Docs:
     text = inspect.getdoc(function) or ""
     try:
         parsed = parse(text)
-    except ParseError:
+    except Exception:  # noqa: BLE001 - the parser stumbles over some texts in several ways
         return Docs(summary=_one_line(text.split("\n\n")[0]))
     summary = parsed.short_description or ""
     if not parsed.blank_after_short_description and parsed.long_description:

@@ -33,8 +33,13 @@ def json_copy(value: Any) -> Json:
     """
     try:
         return _finite(plain(value, other=_spelled))
+    except NotJson:
+        raise
     except RecursionError as error:
         raise NotJson("The value contains itself, or is nested too deeply.") from error
+    except Exception as error:
+        message = f"The value cannot be read: {type(error).__name__}."
+        raise NotJson(message) from error
 
 
 def canonical_equal(left: Any, right: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -235,6 +236,23 @@ class Pot(BaseModel):
 )
 def test_python_values_are_summarised_like_the_json_they_stand_for(value: Any, text: str) -> None:
     assert summarize_tool_result(value) == text
+
+
+def test_a_value_that_breaks_when_looked_at_is_named() -> None:
+    class Mute:
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    circle: list[Any] = []
+    circle.append(circle)
+    assert summarize_tool_result(Mute()) == "(Mute that cannot be shown: RuntimeError)"
+    assert summarize_tool_result(circle) == "(list that cannot be shown: nested too deeply)"
+
+
+def test_numpy_arrays_and_numbers_are_shown_like_lists_and_numbers() -> None:
+    assert summarize_tool_result({"sum": np.int64(3), "row": np.arange(2)}) == (
+        "sum: 3\nrow: 1. 0\n2. 1"
+    )
 
 
 def test_an_integer_too_long_to_be_written_is_described() -> None:

@@ -54,6 +54,25 @@ def test_65_mib_of_spaces_are_refused_by_size() -> None:
     assert time.monotonic() - started < 1
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"recent":[' + b"1," * 2_000_000 + b"1]}",
+        b'{"recent":[' + b"{}," * 1_000_000 + b"{}]}",
+        b'{"recent":[{"ask":"a","answer":"b","at":1,"steps":['
+        + b'{"index":0,"kind":"tool","brief":"b","result":"r","output":['
+        + b"0," * 1_000_000
+        + b"0]}]}]}",
+    ],
+    ids=["numbers", "objects", "output"],
+)
+def test_a_large_text_of_nonsense_is_read_quickly(data: bytes) -> None:
+    started = time.process_time()
+    reading = read_memory(data)
+    assert time.process_time() - started < 1
+    assert reading.problems
+
+
 def test_a_byte_order_mark_before_sound_json_is_no_problem() -> None:
     reading = read_memory(b"\xef\xbb\xbf" + memory_text(STATE).encode())
     assert reading.state == STATE

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,10 +209,19 @@ def test_being_the_same_call_passes_on(one: Any, two: Any, three: Any) -> None:
         (math.nan, None),
         ([math.inf], [None]),
         (dt.timedelta(seconds=90), "PT1M30S"),
+        (np.arange(3), [0, 1, 2]),
+        ({"n": np.int64(3)}, {"n": 3}),
     ],
 )
 def test_values_with_a_json_form_are_copied_into_it(value: Any, copied: Any) -> None:
     assert json_copy(value) == copied
+
+
+class Broken(dict[str, int]):
+    """Breaks when looked at."""
+
+    def items(self) -> Any:
+        raise OSError("gone")
 
 
 def _circle() -> list[Any]:
@@ -221,7 +231,7 @@ def _circle() -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "make", [object, lambda: b"bytes", lambda: print, lambda: {"a": [iter("ab")]}, _circle]
+    "make", [object, Broken, lambda: b"bytes", lambda: print, lambda: {"a": [iter("ab")]}, _circle]
 )
 def test_a_value_without_a_json_form_is_refused(make: Callable[[], Any]) -> None:
     with pytest.raises(NotJson):

@@ -94,6 +94,25 @@ async def test_whatever_a_tool_raises_is_a_failure_with_words(error: BaseExcepti
         assert result.message
 
 
+async def test_an_error_that_cannot_say_what_it_is_is_named() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def now(*_: Any) -> None:
+        raise Mute
+
+    assert (await call_tool(made(now), {}, context())).message == "Mute"
+
+
+async def test_what_a_tool_yields_is_its_list() -> None:
+    @tool
+    def count(most: int) -> Any:
+        yield from range(most)
+
+    assert (await call_tool(count, {"most": 3}, context())).output == [0, 1, 2]
+
+
 async def test_a_tool_gets_its_own_copy_of_the_arguments() -> None:
     arguments = {"tags": ["a"]}
 
