@@ -153,7 +153,7 @@ def _problem(error: BaseException) -> Problem:
 def _told(
     problem: Problem, context: Any, arguments: list[str], *, error: BaseException | None = None
 ) -> int:
-    terminal = terminal_of(context) if context is not None else open_terminal()
+    terminal = _last_terminal(context)
     if error is not None and _is_very_verbose(arguments):
         terminal.complain("".join(traceback.format_exception(error)), end="")
     if problem.code is ExitCode.OUR_BUG and error is not None:
@@ -163,6 +163,16 @@ def _told(
     if problem.message:
         terminal.complain(problem.message)
     return problem.code
+
+
+def _last_terminal(context: Any) -> Terminal:
+    """Return a terminal in any case: the settings themselves may be what is wrong."""
+    if context is None:
+        return open_terminal()
+    try:
+        return terminal_of(context)
+    except Exception:  # noqa: BLE001 - the error that is being told matters more
+        return open_terminal()
 
 
 def _json_problem(terminal: Terminal, problem: Problem) -> None:

@@ -168,11 +168,12 @@ def settings_of(context: typer.Context, **more: object) -> Settings:
 
 
 def terminal_of(context: typer.Context) -> Terminal:
-    """Return the terminal as the flags of this command line want it."""
+    """Return the terminal as flags and settings want it; plain when the settings are wrong."""
     from goliath_local.cli.terminal import open_terminal
+    from goliath_local.errors import ConfigError
 
-    flags = said_flags(context)
-    colour = flags.get("color", "auto")
-    return open_terminal(
-        colour=colour if colour in {"always", "never"} else "auto", quiet=bool(flags.get("quiet"))
-    )
+    try:
+        settings = settings_of(context)
+    except ConfigError:
+        return open_terminal()
+    return open_terminal(colour=settings.color, quiet=settings.quiet, log_file=settings.log_file)

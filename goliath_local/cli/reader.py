@@ -6,7 +6,6 @@ message however many lines it has; a long one is shown as a short mark and sent 
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +14,8 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
+
+from goliath_local.cli.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,9 +99,9 @@ class LineReader:
 
     async def read(self, meter: str) -> str:  # noqa: ARG002 - nobody looks
         """Return the next line, or the next block between triple quotes."""
-        text = await asyncio.to_thread(sys.stdin.readline)
+        text = await in_thread(sys.stdin.readline)
         while text and is_open_block(text.rstrip("\n")):
-            more = await asyncio.to_thread(sys.stdin.readline)
+            more = await in_thread(sys.stdin.readline)
             if not more:
                 break
             text += more

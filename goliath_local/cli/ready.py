@@ -9,27 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from goliath_local.errors import ConfigError, RunCancelled
+from goliath_local.cli.waiting import in_thread, until
+from goliath_local.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from goliath_local.cancel import CancelToken
     from goliath_local.catalogue import Located
     from goliath_local.cli.settings import Settings
     from goliath_local.cli.terminal import Terminal
     from goliath_local.model import Model
-
-T = TypeVar("T")
-
-_GRACE_S = 0.9
-"""How long something that was told to stop may take to end; promise 5 gives it a second."""
 
 _QUANT = re.compile(r"(?i)[-_.](i?q\d\w*|f16|bf16|f32)(?=[-_.]|$)")
 
@@ -148,6 +143,7 @@ async def load(
     if found.path is None:
         return await _scripted(found, settings, cancel=cancel, started_s=started_s)
     path = found.path
+    _verify_memory(found, settings)
     model = await until(
         in_thread(lambda: _open(path, found, settings, terminal, steady=steady)), cancel
     )
@@ -160,6 +156,32 @@ async def load(
         threads=model.threads,
         load_s=time.monotonic() - started_s,
         close=model.close,
+    )
+
+
+def _verify_memory(found: Found, settings: Settings) -> None:
+    """Raise `MachineError` when the model cannot fit, with a model that would."""
+    from goliath_local.catalogue import (
+        cards,
+        largest_that_fits,
+        needed_bytes,
+        read_gguf_header,
+        read_machine,
+        verify_fits,
+    )
+
+    if found.path is None:
+        return
+    header = read_gguf_header(found.path)
+    available = read_machine().available_bytes
+    smaller = largest_that_fits(cards(), available_bytes=available)
+    verify_fits(
+        found.name,
+        need_bytes=needed_bytes(
+            header.file_bytes, header.kv_bytes_per_token or 0, window_tokens=settings.window
+        ),
+        available_bytes=available,
+        smaller=smaller.name if smaller else None,
     )
 
 
@@ -205,6 +227,22 @@ def _hear(settings: Settings, terminal: Terminal) -> None:
             terminal.complain(f"llama.cpp: {line}")
 
     native_log.listen(pass_on if settings.verbose else None)
+    remarks = logging.getLogger("goliath_local")
+    remarks.handlers = [_Remarks(terminal)]
+    remarks.setLevel(least if settings.verbose else logging.WARNING)
+    remarks.propagate = False
+
+
+class _Remarks(logging.Handler):
+    """Shows what the engine remarks."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one remark."""
+        self._terminal.complain(record.getMessage())
 
 
 async def _scripted(
@@ -224,59 +262,3 @@ async def _scripted(
         load_s=time.monotonic() - started_s,
         close=lambda: None,
     )
-
-
-def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Run the work in a thread that never keeps the program alive."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:  # noqa: BLE001 - it is raised where the future is awaited
-            _tell(loop, _fail, future, error)
-        else:
-            _tell(loop, _settle, future, result)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
-
-
-def _tell(loop: asyncio.AbstractEventLoop, *call: Any) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(*call)
-
-
-def _settle(future: asyncio.Future[Any], result: object) -> None:
-    if not future.done():
-        future.set_result(result)
-
-
-def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
-    if not future.done():
-        future.set_exception(error)
-
-
-async def until(work: Awaitable[T], cancel: CancelToken) -> T:
-    """Return what the work returns; once cancelled, give it a moment to end and then leave it.
-
-    Raises:
-        RunCancelled: the token was cancelled and the work did not end otherwise.
-    """
-    cancel.raise_if_cancelled()
-    loop = asyncio.get_running_loop()
-    stop = loop.create_future()
-    forget = cancel.on_cancel(lambda: _tell(loop, _settle, stop, None))
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            await asyncio.wait({task}, timeout=_GRACE_S)
-        if task.done():
-            return task.result()
-        task.cancel()
-    finally:
-        forget()
-        stop.cancel()
-    raise RunCancelled(cancel.reason)

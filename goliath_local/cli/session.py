@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.agent import create_agent
 from goliath_local.cli.ids import new_id
-from goliath_local.cli.ready import until
 from goliath_local.cli.recorder import Watch, watched
 from goliath_local.cli.tracefile import TraceFile, sweep
+from goliath_local.cli.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -20,6 +20,7 @@ from goliath_local.cli.visible import Visible, is_hidden, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 ColourChoice: TypeAlias = Literal["auto", "always", "never"]
 Style: TypeAlias = Literal["dim", "bold", "red", "green", "yellow", "cyan"]
@@ -62,10 +63,12 @@ class Terminal:
         err: TextIO,
         colour: ColourChoice = "auto",
         quiet: bool = False,
+        log_file: Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
         self._out, self._err, self.quiet = out, err, quiet
+        self._log = log_file
         self.out_is_tty, self.err_is_tty = _is_tty(out), _is_tty(err)
         self._colour_out = wants_colour(colour, is_tty=self.out_is_tty, environ=environ)
         self._colour_err = wants_colour(colour, is_tty=self.err_is_tty, environ=environ)
@@ -110,13 +113,27 @@ class Terminal:
 
     def say(self, *pieces: Piece, end: str = "\n") -> None:
         """Write a remark to stderr, unless only results are wanted."""
-        if not self.quiet:
+        if self.quiet:
+            self._write_log(pieces, end)
+        else:
             self.complain(*pieces, end=end)
 
     def complain(self, *pieces: Piece, end: str = "\n") -> None:
         """Write to stderr in any case; a closed stderr is nobody's problem."""
         self.clear_status()
         self._send_err(_joined(pieces, colour=self._colour_err) + end)
+        self._write_log(pieces, end)
+
+    def _write_log(self, pieces: tuple[Piece, ...], end: str) -> None:
+        if self._log is None:
+            return
+        try:
+            descriptor = os.open(self._log, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace") as log:
+                log.write(_joined(pieces, colour=False) + end)
+        except OSError as error:
+            path, self._log = self._log, None
+            self.complain(f"{path}: {error.strerror}. Remarks are not written there.")
 
     def _send_err(self, text: str) -> None:
         with suppress(OSError, ValueError):
@@ -196,9 +213,11 @@ def _is_tty(stream: TextIO | None) -> bool:
         return False
 
 
-def open_terminal(*, colour: ColourChoice = "auto", quiet: bool = False) -> Terminal:
+def open_terminal(
+    *, colour: ColourChoice = "auto", quiet: bool = False, log_file: Path | None = None
+) -> Terminal:
     """Return the terminal of this process."""
-    return Terminal(out=sys.stdout, err=sys.stderr, colour=colour, quiet=quiet)
+    return Terminal(out=sys.stdout, err=sys.stderr, colour=colour, quiet=quiet, log_file=log_file)
 
 
 def mend_standard_streams() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from goliath_local.cli.flags import said_flags, terminal_of
+from goliath_local.cli.flags import said_flags
+from goliath_local.cli.terminal import open_terminal
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -12,7 +13,7 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command(epilog="Examples:\n\ngoliath-local version\n\ngoliath-local version --json")
 def show_version(context: typer.Context) -> None:
     """Print the version of goliath-local."""
-    terminal = terminal_of(context)
+    terminal = open_terminal()
     if not said_flags(context).get("json"):
         terminal.put(f"goliath-local {own_version()}")
         return

@@ -184,3 +184,43 @@ def test_help_answers_quickly(home) -> None:
         env=os.environ,
     )
     assert time.perf_counter() - started < 3
+
+
+def test_remarks_and_errors_go_to_the_log_file_too(goliath, tmp_path) -> None:
+    log = tmp_path / "remarks.log"
+    ran = goliath("tokens", "nowhere.txt", "--log-file", str(log), "--quiet")
+    assert log.read_text() == ran.err
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_file_that_cannot_be_written_is_told_and_no_more(goliath, tmp_path) -> None:
+    ran = goliath("tokens", "-T", "demo", "--log-file", str(tmp_path))
+    assert ran.code == 0
+    assert "Remarks are not written there." in ran.err
+
+
+def test_names_of_commands_and_models_are_completed(home) -> None:
+    for words, wanted in (("goliath-local do", "doctor"), ("goliath-local -m qw", "qwen2.5")):
+        environ = os.environ | {
+            "_GOLIATH_LOCAL_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        ran = subprocess.run(
+            [sys.executable, "-m", "goliath_local"],
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert wanted in ran.stdout, ran.stderr
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_the_help_of_every_command_ends_with_two_examples(goliath, name) -> None:
+    ran = goliath(name, "--help")
+    assert ran.code == 0
+    if "Commands:" in ran.out:
+        return
+    examples = ran.out.partition("Examples:")[2]
+    assert sum("goliath-local" in line or "make" in line for line in examples.splitlines()) >= 2
