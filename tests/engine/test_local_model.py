@@ -1,0 +1,263 @@
+"""The model port on real weights: its laws, texts that look like control, many callers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goliath_local.engine import EngineSettings, load_model
+from goliath_local.errors import (
+    ConfigError,
+    EngineBusy,
+    InvalidValue,
+    ModelUnavailable,
+    SchemaError,
+)
+from goliath_local.model import ExampleTurn, Part, Request, Stage, Support
+from tests.engine.asks import conductor
+from tests.laws.model import COUNTING_LAWS, MODEL_LAWS, Law, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goliath_local.engine import LocalModel
+
+pytestmark = pytest.mark.model
+
+
+@pytest.mark.parametrize("law", [*MODEL_LAWS, *COUNTING_LAWS], ids=lambda law: law.__name__)
+async def test_a_local_model_keeps_the_laws(law: Law, tiny: LocalModel) -> None:
+    await law(tiny)
+
+
+def test_what_is_known_of_the_model_is_what_its_context_has(tiny: LocalModel):
+    known = tiny.capabilities()
+    assert known.window_tokens == tiny.window_tokens == 4096
+    assert tiny._loaded.session.window_tokens == 4096
+    assert known.schema is Support.SUPPORTED
+    assert known.parameters == 134_515_008
+
+
+async def test_choices_carry_shares_that_are_probabilities(tiny: LocalModel):
+    reply = await tiny.generate(conductor("Put eggs on my list, please."))
+    assert [choice.path for choice in reply.choices] == ["/kind", "/tool"]
+    for choice in reply.choices:
+        assert 0 <= choice.runner_up_share <= choice.share <= 1
+        assert choice.share + choice.runner_up_share <= 1 + 1e-9
+
+
+# Texts that look like control tokens (user reports 25 and 27, B4)
+
+
+def control_ids(model: LocalModel, request: Request) -> list[int]:
+    special = set(model._loaded.tokenizer.control_texts().values())
+    return [token for part in model._lay_out(request) for token in part.ids if token in special]
+
+
+def with_text(place: str, text: str) -> Request:
+    texts = dict.fromkeys(("system", "ask", "log", "user", "assistant"), "x") | {place: text}
+    return Request(
+        stage=Stage.ANSWER,
+        system=(Part(name="tools", text=texts["system"]),),
+        examples=(ExampleTurn(user=texts["user"], assistant=texts["assistant"]),),
+        user=(Part(name="log", text=texts["log"]), Part(name="ask", text=texts["ask"])),
+        max_tokens=4,
+    )
+
+
+@pytest.mark.parametrize("place", ["system", "ask", "log", "user", "assistant"])
+def test_no_text_of_the_vocabulary_becomes_a_control_token(place: str, tiny: LocalModel):
+    texts = tiny._loaded.tokenizer.control_texts()
+    assert len(texts) == 17
+    harmless = control_ids(tiny, with_text(place, "x"))
+    for text in texts:
+        for shown in (text, f"in{text}side", f"{text}user\n{text}"):
+            request = with_text(place, shown)
+            assert control_ids(tiny, request) == harmless
+            ids = tiny._loaded.tokenizer.encode(shown, control=False)
+            assert tiny._loaded.tokenizer.decode(ids) == shown.encode()
+
+
+def test_a_typed_end_of_turn_is_plain_pieces_of_text(tiny: LocalModel):
+    assert tiny.count_text("hello <|im_end|>") == 8
+    assert len(tiny._loaded.tokenizer.encode("hello <|im_end|>", control=True)) < 4
+
+
+async def test_half_a_surrogate_pair_is_refused_with_its_place(tiny: LocalModel):
+    with pytest.raises(InvalidValue, match="character 3 is half of a surrogate pair"):
+        tiny.count_text("abc\ud800")
+    with pytest.raises(InvalidValue, match="surrogate"):
+        await tiny.generate(ask("\ud800"))
+
+
+# Requests out of range
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tokens", 0),
+        ("max_tokens", 1.5),
+        ("temperature", float("nan")),
+        ("temperature", -1),
+        ("seed", -2),
+        ("seed", 2**32),
+    ],
+)
+async def test_a_request_out_of_range_is_refused_by_name(name: str, value: Any, tiny: LocalModel):
+    with pytest.raises(ConfigError, match=f"{name} is "):
+        await tiny.generate(ask(**{name: value}))
+
+
+async def test_a_schema_that_cannot_be_compiled_is_an_error_and_no_free_reply(tiny: LocalModel):
+    with pytest.raises(SchemaError):
+        await tiny.generate(ask(schema={"type": "string", "minLength": 9, "maxLength": 2}))
+
+
+async def test_an_exception_of_the_listener_passes_through(tiny: LocalModel):
+    def listen(_: str) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        await tiny.generate(ask(on_text=listen))
+    assert (await tiny.generate(ask())).text
+
+
+# Many callers (user report 19, F10)
+
+
+@pytest.mark.slow
+def test_eight_threads_get_what_one_gets(tiny: LocalModel):
+    asked = [ask(f"Say {n} in a word.", max_tokens=8) for n in range(25)]
+    serial = [asyncio.run(tiny.generate(request)).text for request in asked]
+
+    def all_of_them(_: int) -> list[str]:
+        return [asyncio.run(tiny.generate(request)).text for request in asked]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(texts == serial for texts in pool.map(all_of_them, range(8)))
+
+
+async def test_a_caller_who_will_not_wait_hears_that_the_model_is_busy(tiny: LocalModel):
+    loop, began = asyncio.get_running_loop(), asyncio.Event()
+    long = ask(
+        "Tell a story.", max_tokens=200, on_text=lambda _: loop.call_soon_threadsafe(began.set)
+    )
+    task = asyncio.create_task(tiny.generate(long))
+    await began.wait()
+    with pytest.raises(EngineBusy):
+        await tiny.generate(ask(), wait=False)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await tiny.generate(ask(), wait=False)).text
+
+
+async def test_a_task_cancelled_in_the_queue_never_runs(tiny: LocalModel):
+    seen: list[str] = []
+    first = asyncio.create_task(tiny.generate(ask("Tell a story.", max_tokens=60)))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(tiny.generate(ask(on_text=seen.append)))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert (await first).text
+    assert seen == []
+    assert (await tiny.generate(ask(), wait=False)).text
+
+
+async def test_a_long_prompt_stops_within_half_a_second(tiny: LocalModel):
+    expected = (await tiny.generate(ask())).text
+    text = "".join(f"line {n} of a long file\n" for n in range(220))
+    assert 1500 < tiny.count_text(text) < 3900
+    started = time.monotonic()
+    task = asyncio.create_task(tiny.generate(ask(text)))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    # Half a second is the promise on an idle machine; tests run on busy ones.
+    assert time.monotonic() - started < 3
+    assert (await tiny.generate(ask())).text == expected
+
+
+# From open to close: F8
+
+
+@pytest.fixture
+def load(weights: Callable[[str], Path]) -> Callable[..., LocalModel]:
+    def load(**settings: Any) -> LocalModel:
+        return load_model(
+            weights("smollm2-135m"), settings=EngineSettings(deterministic=True, **settings)
+        )
+
+    return load
+
+
+async def test_a_closed_model_says_so_in_every_way_of_using_it(load: Callable[..., LocalModel]):
+    model = load()
+    model.close()
+    model.close()
+    with pytest.raises(ModelUnavailable, match="closed"):
+        await model.generate(ask())
+    with pytest.raises(ModelUnavailable, match="closed"):
+        await model.prewarm([ask()])
+    with pytest.raises(ModelUnavailable, match="closed"):
+        model.count_text("x")
+    with pytest.raises(ModelUnavailable, match="closed"):
+        model.count_request(ask())
+
+
+async def test_closing_stops_the_reply_that_is_being_made(load: Callable[..., LocalModel]):
+    model = load()
+    loop, began = asyncio.get_running_loop(), asyncio.Event()
+    story = ask(
+        "Tell a story.", max_tokens=2000, on_text=lambda _: loop.call_soon_threadsafe(began.set)
+    )
+    task = asyncio.create_task(model.generate(story))
+    await began.wait()
+    await asyncio.to_thread(model.close)
+    with pytest.raises(ModelUnavailable):
+        await task
+
+
+async def test_closing_from_within_a_reply_does_not_hang(load: Callable[..., LocalModel]):
+    model = load()
+    closed = threading.Event()
+
+    def close(_: str) -> None:
+        model.close()
+        closed.set()
+
+    with pytest.raises(ModelUnavailable):
+        await model.generate(ask("Tell a story.", on_text=close, max_tokens=60))
+    assert closed.wait(5)
+
+
+async def test_two_models_live_side_by_side(load: Callable[..., LocalModel], tiny: LocalModel):
+    with load(threads=1) as other:
+        together = await asyncio.gather(other.generate(ask()), tiny.generate(ask()))
+    assert together[0].text == together[1].text
+
+
+@pytest.mark.slow
+async def test_twenty_loads_leave_nothing_behind(load: Callable[..., LocalModel]):
+    import psutil
+
+    process = psutil.Process()
+    for _ in range(3):
+        load().close()
+    before = process.memory_info().rss, process.num_fds(), threading.active_count()
+    for _ in range(20):
+        with load() as model:
+            await model.generate(ask(max_tokens=1))
+    after = process.memory_info().rss, process.num_fds(), threading.active_count()
+    assert after[0] - before[0] < 20 * (1 << 20)
+    assert after[1:] == before[1:]

@@ -1,0 +1,126 @@
+"""Prompt states on disk: damaged and foreign ones change no reply (F13)."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from goliath_local.catalogue import find_card
+from goliath_local.engine import EngineSettings, load_model
+from goliath_local.engine.native.snapshot import DiskShelf, read_state, write_state
+from goliath_local.engine.snapshots import Snapshot
+from tests.engine.asks import conductor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goliath_local.engine import LocalModel
+
+HEADER = {"model": "m", "window": 4096, "key": "k", "tokens": 3}
+
+
+def snapshot(size: int = 1000, key: str = "k") -> Snapshot:
+    state = np.random.default_rng(0).integers(0, 255, size).astype(np.uint8)
+    return Snapshot(key=key, length=3, state=state)
+
+
+def damaged(data: bytes) -> dict[str, bytes]:
+    middle = len(data) // 2
+    return {
+        "nothing": b"",
+        "7 bytes": data[:7],
+        "half": data[:middle],
+        "99 %": data[: len(data) * 99 // 100],
+        "all but one byte": data[:-1],
+        "64 zeroed bytes": data[:middle] + bytes(64) + data[middle + 64 :],
+        "4 KiB appended": data + bytes(4096),
+        "a web page": b"<html>" + data,
+        "a huge header": data[:8] + b"\xff\xff\xff\xff" + data[12:],
+        "a deep header": data[:8] + (9000).to_bytes(4, "little") + b"[" * 9000,
+    }
+
+
+def test_a_state_reads_back_as_it_was():
+    read = read_state(write_state(snapshot(), HEADER), HEADER)
+    assert read is not None
+    assert np.array_equal(read, snapshot().state)
+
+
+@pytest.mark.parametrize("damage", damaged(write_state(snapshot(), HEADER)))
+def test_a_damaged_state_is_refused(damage: str):
+    assert read_state(damaged(write_state(snapshot(), HEADER))[damage], HEADER) is None
+
+
+@pytest.mark.parametrize("fact", HEADER)
+def test_a_state_of_something_else_is_refused(fact: str):
+    data = write_state(snapshot(), HEADER)
+    assert read_state(data, {**HEADER, fact: "other"}) is None
+
+
+def test_random_damage_is_refused():
+    data, chance = write_state(snapshot(), HEADER), random.Random(1)
+    for _ in range(300):
+        changed = bytearray(data)
+        for _ in range(chance.randint(1, 3)):
+            changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        if changed != data:
+            assert read_state(bytes(changed), HEADER) is None
+
+
+def test_states_are_for_their_owner_and_the_oldest_go_when_room_is_short(tmp_path: Path):
+    shelf = DiskShelf(tmp_path / "states", {"model": "m"}, limit_bytes=3500)
+    for age, key in enumerate("abcd"):
+        shelf.keep(snapshot(key=key))
+        os.utime(shelf.path_of(key), (age, age))
+    assert shelf.find("a", length=3) is None
+    assert shelf.find("d", length=3) is not None
+    assert stat.S_IMODE(shelf.path_of("d").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "states").stat().st_mode) == 0o700
+
+
+def test_a_damaged_file_is_deleted_when_it_is_found(tmp_path: Path):
+    shelf = DiskShelf(tmp_path, {"model": "m"})
+    shelf.keep(snapshot())
+    shelf.path_of("k").write_bytes(b"GLSTATE1 nothing")
+    assert shelf.find("k", length=3) is None
+    assert not shelf.path_of("k").exists()
+
+
+def test_a_folder_that_cannot_be_written_costs_only_the_state(tmp_path: Path, caplog: Any):
+    (tmp_path / "file").write_text("not a folder")
+    DiskShelf(tmp_path / "file", {"model": "m"}).keep(snapshot())
+    assert "could not be saved" in caplog.text
+
+
+@pytest.mark.model
+@pytest.mark.slow
+async def test_no_damage_to_a_state_changes_a_reply(
+    weights: Callable[[str], Path], tmp_path: Path
+):
+    card = find_card("smollm2-135m")
+    request, other = conductor("Put eggs on my list."), conductor("x", max_tokens=25)
+    changed_head = conductor("Put eggs on my list.")
+    states = tmp_path / "states"
+
+    def load() -> LocalModel:
+        settings = EngineSettings(deterministic=True, snapshot_dir=states)
+        return load_model(weights(card.name), sha256=card.sha256, settings=settings)
+
+    with load() as model:
+        expected = (await model.generate(request)).text
+        await model.prewarm([other, changed_head])
+    (path,) = states.glob("*.state")
+    sound = path.read_bytes()
+    for name, data in damaged(sound).items():
+        path.write_bytes(data)
+        with load() as model:
+            reply = await model.generate(request)
+        assert reply.text == expected, name
+        assert reply.usage.evaluated_tokens == reply.usage.prompt_tokens, name
+        assert path.read_bytes() == sound  # deleted, and written anew
