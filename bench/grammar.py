@@ -2,12 +2,15 @@
 
     python -m bench.grammar                                   ours and the binding's own converter
     python -m bench.grammar --peers /tmp/peers/bin/python     others too
-    python -m bench.grammar --llama-cpp ../llama.cpp          llama.cpp's own converter too
+    python -m bench.grammar --llama-cpp /tmp/peers/llama-cpp-converter
+                                                              llama.cpp's own converter too
 
 The others are not dependencies of this project. They go into an environment of their own:
 
     python -m venv /tmp/peers
     /tmp/peers/bin/pip install llguidance outlines-core regex xgrammar
+
+llama.cpp's converter is a program of a few lines; `llama_cpp_converter.cpp` says how it is built.
 
 One run asks all engines about the same schemas and texts: the cases in `tests/grammar/cases`, and
 the sample of JSONSchemaBench in `tests/grammar/jsonschemabench`. GBNF that others write is read by
@@ -126,7 +129,7 @@ def _engines(options: argparse.Namespace) -> Iterator[Engine]:
     if options.llama_cpp:
         yield llama_cpp_converter(options.llama_cpp)
     else:
-        _skipped("llama.cpp's converter", "give --llama-cpp and a checkout of llama.cpp")
+        _skipped("llama.cpp's converter", "give --llama-cpp; see bench/llama_cpp_converter.cpp")
     for name in PEERS:
         found = peer(name, options.peers) if options.peers else None
         if found is not None:
@@ -162,7 +165,9 @@ def _save(rows: list[Row]) -> Path:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--peers", metavar="PYTHON", help="a Python that has the other engines")
-    parser.add_argument("--llama-cpp", metavar="DIR", type=Path, help="a checkout of llama.cpp")
+    parser.add_argument(
+        "--llama-cpp", metavar="PROGRAM", type=Path, help="llama.cpp's own converter"
+    )
     parser.add_argument("--only", metavar="NAME", help="one engine")
     parser.add_argument("--save", action="store_true", help="write a CSV under bench/results")
     parser.add_argument(

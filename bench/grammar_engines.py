@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import select
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -64,34 +64,47 @@ def converter() -> Engine:
     )
 
 
-def llama_cpp_converter(checkout: Path) -> Engine:
-    """Return llama.cpp's own converter, from a checkout of it."""
-    path = checkout / "examples" / "json_schema_to_grammar.py"
-    spec = importlib.util.spec_from_file_location("json_schema_to_grammar", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def llama_cpp_converter(program: Path) -> Engine:
+    """Return llama.cpp's own converter, built from `llama_cpp_converter.cpp`."""
+    process = _Process([str(program)])
 
     def convert(schema: Any) -> str:
-        made = module.SchemaConverter(
-            prop_order={}, allow_fetch=False, dotall=False, raw_pattern=False
-        )
-        made.visit(made.resolve_refs(schema, ""), "")
-        return str(made.format_grammar())
+        made = process.ask(schema)
+        if made is None or "error" in made:
+            raise ValueError(made["error"] if made else "it died, or took too long")
+        return str(made["gbnf"])
 
-    def ask(trial: Trial) -> Answer:
-        return _ask_gbnf(trial, lambda: convert(json.loads(json.dumps(trial.schema))))
-
-    return Engine(name="llama.cpp", version="checkout", ask=ask)
+    return Engine(
+        name="llama.cpp",
+        version="checkout",
+        ask=lambda trial: _ask_gbnf(trial, lambda: convert(trial.schema)),
+        close=process.stop,
+    )
 
 
 def peer(name: str, python: str) -> Engine | None:
     """Return an engine in another environment; None when it is not there."""
-    found = _Peer(name, python)
-    if found.version is None:
+    process = _Process([python, str(Path(__file__).parent / "grammar_peers.py"), name])
+    first = process.ask({"version": True})
+    if first is None:
         return None
-    return Engine(name=name, version=found.version, ask=found.ask, close=found.stop)
+    return Engine(
+        name=name,
+        version=first["version"],
+        ask=lambda trial: _ask_peer(trial, process),
+        close=process.stop,
+    )
+
+
+def _ask_peer(trial: Trial, process: _Process) -> Answer:
+    request = {"schema": trial.schema, "texts": trial.texts, "closed": trial.closed}
+    answer = process.ask(request)
+    if answer is None:
+        return Answer(reason=f"it died, or took more than {PEER_TIMEOUT_S} s")
+    if "refused" in answer:
+        return Answer(reason=answer["refused"])
+    said = dict(zip(trial.texts, answer["said"], strict=True))
+    return Answer(said=said, compile_ms=answer["compile_ms"], feed_ms=answer["feed_ms"])
 
 
 def _ask_ours(trial: Trial) -> Answer:
@@ -142,58 +155,43 @@ def _fed(start: Matcher, text: str) -> str:
     return "whole" if after.is_complete else "open"
 
 
-class _Peer:
-    """A process with another engine, started anew when it died or took too long."""
+class _Process:
+    """A program that answers JSON lines, started anew when it died or took too long."""
 
-    def __init__(self, name: str, python: str) -> None:
-        script = Path(__file__).parent / "grammar_peers.py"
-        self._command = [python, str(script), name]
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
         self._child: subprocess.Popen[str] | None = None
-        first = self._start()
-        self.version: str | None = first["version"] if first else None
 
-    def ask(self, trial: Trial) -> Answer:
-        request = {"schema": trial.schema, "texts": trial.texts, "closed": trial.closed}
-        if self._child is None and self._start() is None:
-            return Answer(reason="it does not start any more")
-        assert self._child is not None
-        assert self._child.stdin is not None
-        try:
-            self._child.stdin.write(json.dumps(request) + "\n")
-            self._child.stdin.flush()
-        except BrokenPipeError:
-            pass
-        answer = self._line()
-        if answer is None:
-            self.stop()
-            return Answer(reason=f"it died, or took more than {PEER_TIMEOUT_S} s")
-        if "refused" in answer:
-            return Answer(reason=answer["refused"])
-        said = dict(zip(trial.texts, answer["said"], strict=True))
-        return Answer(said=said, compile_ms=answer["compile_ms"], feed_ms=answer["feed_ms"])
+    def ask(self, request: Any) -> dict[str, Any] | None:
+        """Return the answer; None when there is none."""
+        with suppress(OSError):
+            child = self._child = self._child or self._start()
+            assert child.stdin is not None
+            child.stdin.write(json.dumps(request) + "\n")
+            child.stdin.flush()
+            if (line := self._line(child)).startswith("{"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        self.stop()
+        return None
 
     def stop(self) -> None:
+        """End the process, if it runs."""
         if self._child is not None:
             self._child.kill()
             self._child.communicate()
             self._child = None
 
-    def _start(self) -> dict[str, Any] | None:
-        try:
-            self._child = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
-        except OSError:
-            return None
-        return self._line()
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
 
-    def _line(self) -> dict[str, Any] | None:
-        assert self._child is not None
-        assert self._child.stdout is not None
-        ready, _, _ = select.select([self._child.stdout], [], [], PEER_TIMEOUT_S)
-        line = self._child.stdout.readline() if ready else ""
-        return json.loads(line) if line.startswith("{") else None
+    def _line(self, child: subprocess.Popen[str]) -> str:
+        assert child.stdout is not None
+        ready, _, _ = select.select([child.stdout], [], [], PEER_TIMEOUT_S)
+        return child.stdout.readline() if ready else ""

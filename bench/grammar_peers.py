@@ -1,8 +1,8 @@
 """Other grammar engines, one a process: JSON lines in, JSON lines out.
 
 Run by the Python that has them, so that they need not be installed beside goliath-local:
-`PYTHON grammar_peers.py NAME`. The first line out is the version. A request holds a schema and
-texts; the answer says for each text `whole`, `open` (a beginning) or `refused`.
+`PYTHON grammar_peers.py NAME`. A request asks for the version, or holds a schema and texts; then
+the answer says for each text `whole`, `open` (a beginning) or `refused`.
 """
 
 from __future__ import annotations
@@ -107,9 +107,10 @@ def answer(compile_: Compile, request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Answer until there are no more requests."""
     name, compile_ = PEERS[sys.argv[1]]()
-    print(json.dumps({"version": name}), flush=True)
     for line in sys.stdin:
-        print(json.dumps(answer(compile_, json.loads(line))), flush=True)
+        request = json.loads(line)
+        said = {"version": name} if "version" in request else answer(compile_, request)
+        print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":
