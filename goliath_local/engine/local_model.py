@@ -15,8 +15,10 @@ import numpy as np
 
 from goliath_local.engine.constraint import FreeText
 from goliath_local.engine.decode import Wanted, decode
+from goliath_local.engine.governor import Governor
 from goliath_local.engine.grammars import Grammars
 from goliath_local.engine.native import Aborted
+from goliath_local.engine.pacing import PacedSession
 from goliath_local.engine.prompt import bill, lay_out, shape_of
 from goliath_local.engine.sampling import Odds
 from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real, verify_whole
@@ -63,12 +65,18 @@ class LocalModel:
     def __init__(self, loaded: Loaded, settings: EngineSettings) -> None:
         self.settings = settings
         self.window_tokens = loaded.window_tokens
-        self.threads = loaded.threads
         self._loaded = loaded
+        self._governor = Governor(loaded.threads)
+        self._paced = PacedSession(loaded.session, self._governor, clock=time.perf_counter)
         self._grammars = Grammars()
         self._vocabulary: Vocabulary | None = None
         self._worker = Worker(loaded.free)
         self._remembering_encoder = _Remembering(loaded.tokenizer)
+
+    @property
+    def threads(self) -> int:
+        """Threads in use: those of the settings, or fewer while the machine is busy."""
+        return self._governor.threads
 
     async def generate(self, request: Request, *, wait: bool | None = None) -> Reply:
         """Reply to the request; cancelling the task or the request's token stops it.
@@ -153,9 +161,7 @@ class LocalModel:
         try:
             synced = self._loaded.cache.sync(parts)
             prefilled = time.perf_counter()
-            decoded = decode(
-                self._loaded.session, wanted, self._loaded.tokenizer, self._known_vocabulary()
-            )
+            decoded = decode(self._paced, wanted, self._loaded.tokenizer, self._known_vocabulary())
         except Aborted as error:
             raise _cancelled(request) from error
         finally:
