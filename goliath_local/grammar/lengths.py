@@ -14,8 +14,6 @@ from goliath_local.grammar.rules import Alt, Chars, Ref, Repeat, Seq, Text
 from goliath_local.grammar.utf8 import characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from goliath_local.grammar.rules import Expr, Rules
 
 NEVER = float("inf")
@@ -25,12 +23,14 @@ NEVER = float("inf")
 class Lengths:
     """The shortest length of every rule and of every expression in them."""
 
-    __slots__ = ("_known", "_orders", "by_rule")
+    __slots__ = ("_known", "by_rule", "orders")
 
     def __init__(self, rules: Rules) -> None:
-        self._orders = {name: tuple(bottom_up(expr)) for name, expr in rules.by_name.items()}
+        self.orders = {name: bottom_up(expr) for name, expr in rules.by_name.items()}
+        """Every expression of each rule, parts before wholes."""
         self._known: dict[int, float] = {}
         self.by_rule: dict[str, float] = dict.fromkeys(rules.by_name, NEVER)
+        """The length of each rule's shortest sentence."""
         self._settle()
 
     def of(self, expr: Expr) -> float:
@@ -44,16 +44,17 @@ class Lengths:
     def _settle(self) -> None:
         """Lower the lengths until none can be lower: each rule again when one it uses changed."""
         users: dict[str, set[str]] = {}
-        for name, order in self._orders.items():
+        for name, order in self.orders.items():
             for expr in order:
                 if isinstance(expr, Ref):
                     users.setdefault(expr.name, set()).add(name)
-        waiting = deque(self._orders)
+        # Rules mostly stand before those they use.
+        waiting = deque(reversed(self.orders))
         queued = set(waiting)
         while waiting:
             name = waiting.popleft()
             queued.discard(name)
-            length = self._measure(self._orders[name])
+            length = self._measure(self.orders[name])
             if length < self.by_rule[name]:
                 self.by_rule[name] = length
                 again = users.get(name, set()) - queued
@@ -61,22 +62,23 @@ class Lengths:
                 waiting.extend(sorted(again))
 
     def _measure(self, order: tuple[Expr, ...]) -> float:
+        known = self._known
         for expr in order:
-            self._known[id(expr)] = self._length(expr)
-        return self._known[id(order[-1])]
+            known[id(expr)] = self._length(expr)
+        return known[id(order[-1])]
 
     def _length(self, expr: Expr) -> float:
         match expr:
             case Text(text):
-                return len(text.encode())
+                return len(text.encode(errors="surrogatepass"))
             case Chars():
                 return _shortest_character(expr)
             case Ref(name):
                 return self.by_rule.get(name, NEVER)
             case Seq(items):
-                return sum((self._known[id(item)] for item in items), 0)
+                return sum([self._known[id(item)] for item in items])
             case Alt(options):
-                return min((self._known[id(option)] for option in options), default=NEVER)
+                return min([self._known[id(option)] for option in options], default=NEVER)
             case Repeat(item, least):
                 return least * self._known[id(item)] if least else 0
 
@@ -94,16 +96,16 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
             return ()
 
 
-def bottom_up(expr: Expr) -> Iterator[Expr]:
-    """Yield every expression inside this one, parts before wholes, itself last."""
-    todo: list[tuple[Expr, bool]] = [(expr, False)]
+def bottom_up(expr: Expr) -> tuple[Expr, ...]:
+    """Return every expression inside this one, parts before wholes, itself last."""
+    found: list[Expr] = []
+    todo = [expr]
     while todo:
-        current, opened = todo.pop()
-        if opened:
-            yield current
-            continue
-        todo.append((current, True))
-        todo.extend((part, False) for part in parts_of(current))
+        current = todo.pop()
+        found.append(current)
+        todo.extend(parts_of(current))
+    found.reverse()
+    return tuple(found)
 
 
 @lru_cache(maxsize=1024)

@@ -42,6 +42,10 @@ class _Unknown:
 
 _UNKNOWN: Final = _Unknown()
 
+# Most states are only passed through: tables of their own come when there is something to put in.
+_NO_STEPS: Final[dict[int, Matcher | None]] = {}
+_NO_TOKENS: Final[dict[bytes, Matcher | None]] = {}
+
 
 class Matcher:
     """A place in a grammar: what was read so far, as far as it matters for what may follow.
@@ -54,12 +58,12 @@ class Matcher:
     __slots__ = (
         "_after",
         "_automaton",
+        "_distance",
         "_ending",
         "_forced",
         "_items",
+        "_mask",
         "_next",
-        "allowed_mask",
-        "distance",
         "is_complete",
         "state_id",
     )
@@ -67,20 +71,16 @@ class Matcher:
     def __init__(self, automaton: _Automaton, items: Mapping[Byte, Stack], complete: bool) -> None:
         self._automaton = automaton
         self._items = tuple(items.items())
-        self._next: dict[int, Matcher | None] = {}
-        self._after: dict[bytes, Matcher | None] = {}
+        self._next: dict[int, Matcher | None] = _NO_STEPS
+        self._after: dict[bytes, Matcher | None] = _NO_TOKENS
         self._forced: bytes | None = None
         self._ending: bytes | None = None
         self.state_id = next(_IDS)
         """A number that no other matcher has, of any grammar."""
         self.is_complete = complete
         """True when the text so far is a whole sentence."""
-        self.distance = 0 if complete else _nearest(items)
-        """Bytes of the shortest ending; 0 when complete."""
-        self.allowed_mask = 0
-        """Bit b is set where byte b may come next."""
-        for node in items:
-            self.allowed_mask |= node.mask
+        self._distance = 0 if complete else -1
+        self._mask = -1
 
     @staticmethod
     def start(rules: Rules) -> Matcher:
@@ -114,6 +114,22 @@ class Matcher:
         return _bytes_of(self.allowed_mask)
 
     @property
+    def distance(self) -> int:
+        """Bytes of the shortest ending; 0 when complete."""
+        if self._distance < 0:
+            self._distance = int(min([node.distance + s.distance for node, s in self._items]))
+        return self._distance
+
+    @property
+    def allowed_mask(self) -> int:
+        """Bit b is set where byte b may come next."""
+        if self._mask < 0:
+            self._mask = 0
+            for node, _ in self._items:
+                self._mask |= node.mask
+        return self._mask
+
+    @property
     def readings(self) -> int:
         """In how many ways what was read may be understood: the stacks llama.cpp would keep."""
         return sum(stack.readings for _, stack in self._items) + self.is_complete
@@ -145,6 +161,8 @@ class Matcher:
                 break
             state = state.step(byte)
         if len(data) <= MAX_TOKEN_BYTES:
+            if self._after is _NO_TOKENS:
+                self._after = {}
             self._after[data] = state
             self._automaton.remembered()
         return state
@@ -155,7 +173,10 @@ class Matcher:
             index = node.table[byte]
             if index:
                 todo.append((node.nexts[index], stack))  # type: ignore[arg-type]  # 0 is None
-        found = self._next[byte] = self._automaton.state_at(todo) if todo else None
+        found = self._automaton.state_at(todo) if todo else None
+        if self._next is _NO_STEPS:
+            self._next = {}
+        self._next[byte] = found
         self._automaton.remembered()
         return found
 
@@ -193,8 +214,7 @@ class Matcher:
         raise AssertionError("every state can be finished")
 
     def _forget(self) -> None:
-        self._next.clear()
-        self._after.clear()
+        self._next, self._after = _NO_STEPS, _NO_TOKENS
 
 
 class _Automaton:
@@ -278,7 +298,3 @@ def _automaton(same: _Same) -> _Automaton:
 @lru_cache(maxsize=1024)
 def _bytes_of(mask: int) -> frozenset[int]:
     return frozenset(byte for byte in range(256) if mask >> byte & 1)
-
-
-def _nearest(items: Mapping[Byte, Stack]) -> int:
-    return int(min(node.distance + stack.distance for node, stack in items.items()))

@@ -33,7 +33,7 @@ class Byte:
         self.nexts = nexts
         self.mask = _mask(table)
         """Bit b is set where byte b is taken."""
-        self.distance: float = 1 + min(node.distance for node in nexts if node)
+        self.distance: float = 1 + min([node.distance for node in nexts if node])
         """Bytes to the end of the rule, or of the round, that this node is in."""
 
     def follow(self, stack: Stack, stacks: Stacks, todo: Todo) -> None:
@@ -182,8 +182,8 @@ class Program:
 
     def _lower(self, expr: Expr, then: Node) -> Node:
         """Return the node at which the expression begins that goes on at `then`."""
-        waiting = [self._steps(expr, then)]
-        answer: Node | None = None
+        answer = self._leaf(expr, then)
+        waiting = [] if answer else [self._steps(expr, then)]
         while waiting:
             try:
                 part = waiting[-1].send(answer)  # type: ignore[arg-type]  # None starts it
@@ -191,12 +191,14 @@ class Program:
                 waiting.pop()
                 answer = done.value
             else:
-                waiting.append(self._steps(*part))
-                answer = None
+                answer = self._leaf(*part)
+                if answer is None:
+                    waiting.append(self._steps(*part))
         assert answer is not None
         return answer
 
-    def _steps(self, expr: Expr, then: Node) -> Lowering:
+    def _leaf(self, expr: Expr, then: Node) -> Node | None:
+        """Return the node of an expression without parts, None of one with parts."""
         match expr:
             case Text(text):
                 return self._text(text, then)
@@ -206,14 +208,21 @@ class Program:
                 return self._shape(shape, then)
             case Ref(name):
                 return Call(name, then, self)
+            case Seq() | Alt() | Repeat():
+                return None
+
+    def _steps(self, expr: Expr, then: Node) -> Lowering:
+        match expr:
             case Seq(items):
                 for item in reversed(items):
                     then = yield item, then
-                return then
             case Alt(options):
-                return (yield from self._alternatives(options, then))
+                then = yield from self._alternatives(options, then)
             case Repeat():
-                return (yield from self._repetition(expr, then))
+                then = yield from self._repetition(expr, then)
+            case Text() | Chars() | Ref():
+                pass  # these have no steps
+        return then
 
     def _alternatives(self, options: tuple[Expr, ...], then: Node) -> Lowering:
         nodes: list[Node] = []

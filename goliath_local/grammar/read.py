@@ -157,13 +157,14 @@ class _Reader:
     def _text(self) -> Item:
         scan, start = self._scan, self._scan.at
         scan.at += 1
-        codes: list[int] = []
+        pieces = [scan.plain()]
         while scan.peek() != '"':
             if not scan.peek():
                 scan.fail("this text is not closed with a quote", start)
-            codes.append(self._code_point())
+            pieces += (chr(self._code_point()), scan.plain())
         scan.at += 1
-        return Item(expr=Text("".join(map(chr, codes))), at=start, elements=len(codes))
+        text = "".join(pieces)
+        return Item(expr=Text(text), at=start, elements=len(text))
 
     def _code_point(self) -> int:
         start = self._scan.at

@@ -6,14 +6,18 @@ Source: llama.cpp, src/llama-grammar.cpp, the parse_… functions.
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
 from goliath_local.errors import GrammarError
 from goliath_local.grammar.utf8 import TOP
 
 MAX_TEXT_BYTES = 64 * 1024
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
-_DIGITS = frozenset("0123456789")
+_NAME = re.compile(r"[a-zA-Z0-9-]*")
+_DIGITS = re.compile(r"[0-9]*")
+_PLAIN = re.compile(r'[^"\\]*')
+_BLANKS = re.compile(r"(?:[ \t]+|#[^\r\n]*)*")
+_BLANK_LINES = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
 _HEX = frozenset("0123456789abcdefABCDEF")
 _HEX_LENGTHS = {"x": 2, "u": 4, "U": 8}
 _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
@@ -63,26 +67,32 @@ class Scanner:
 
     def space(self, *, lines: bool) -> None:
         """Read blanks and comments, and line ends too if `lines`."""
-        skipped = " \t\r\n" if lines else " \t"
-        while (char := self.peek()) and (char in skipped or char == "#"):
-            self.at += 1
-            if char == "#":
-                while self.peek() not in ("", "\r", "\n"):
-                    self.at += 1
+        self.run(_BLANK_LINES if lines else _BLANKS)
 
     def name(self) -> str:
         """Read a rule's name; empty if there is none."""
-        return self._run(_NAME)
+        return self.run(_NAME)
+
+    def plain(self) -> str:
+        """Read the characters of a text that stand for themselves, up to a quote or escape."""
+        return self.run(_PLAIN)
 
     def number(self) -> int:
         """Read a whole number."""
         start = self.at
-        digits = self._run(_DIGITS)
+        digits = self.run(_DIGITS)
         if not digits:
             self.fail(f"a number was expected, not {shown(self.peek())}")
         if len(digits) > 9:
             self.fail(f"{digits[:9]}… is too large a number", start)
         return int(digits)
+
+    def run(self, pattern: re.Pattern[str]) -> str:
+        """Read what a pattern matches, which may be nothing."""
+        found = pattern.match(self.text, self.at)
+        text = found[0] if found else ""
+        self.at += len(text)
+        return text
 
     def character(self) -> int:
         """Read one character of a text or class, escaped or not, and return its code point."""
@@ -108,12 +118,6 @@ class Scanner:
         if code > TOP:
             self.fail(f"{digits} is above 10FFFF, the last character there is", start)
         return code
-
-    def _run(self, alphabet: frozenset[str]) -> str:
-        start = self.at
-        while self.peek() in alphabet and self.at < len(self.text):
-            self.at += 1
-        return self.text[start : self.at]
 
 
 def shown(char: str) -> str:

@@ -33,9 +33,9 @@ class Stack:
     def __init__(self, frames: tuple[tuple[Frame, Stack], ...]) -> None:
         self.frames = frames
         """Each top frame with the stacks below it; none at the very bottom."""
-        self.distance: float = min((f.distance + s.distance for f, s in frames), default=0)
+        self.distance: float = min([f.distance + s.distance for f, s in frames], default=0)
         """Bytes of the shortest way to finish everything on it."""
-        self.readings: int = sum(s.readings for _, s in frames) or 1
+        self.readings: int = sum([s.readings for _, s in frames]) or 1
         """How many call stacks this stands for."""
 
 

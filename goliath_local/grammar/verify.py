@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.errors import GrammarError
-from goliath_local.grammar.lengths import NEVER, Lengths, bottom_up
+from goliath_local.grammar.lengths import NEVER, Lengths
 from goliath_local.grammar.rules import Alt, Chars, Ref, Repeat, Seq, Text
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def verify(rules: Rules, where: Where | None = None) -> Lengths:
     """
     check = _Check(rules, where or _one_line_a_rule(rules))
     check.names()
-    check.lengths = Lengths(rules)
     check.expressions()
     check.beginnings()
     if check.lengths.by_rule["root"] == NEVER:
@@ -60,11 +59,10 @@ class _Check:
 
     __slots__ = ("_rules", "_where", "lengths")
 
-    lengths: Lengths
-
     def __init__(self, rules: Rules, where: Where) -> None:
         self._rules = rules
         self._where = where
+        self.lengths = Lengths(rules)
 
     def fail(self, name: str, expr: Expr | None, reason: str) -> None:
         line, column = self._where(name, expr)
@@ -112,7 +110,7 @@ class _Check:
         ways: dict[str, int] = {}
         for name in self._leaves_first():
             known: dict[int, int] = {}
-            for expr in bottom_up(self._rules.by_name[name]):
+            for expr in self.lengths.orders[name]:
                 known[id(expr)] = self._ways(expr, known, ways)
             ways[name] = known[id(self._rules.by_name[name])]
             if ways[name] > MAX_BEGINNINGS:
@@ -187,6 +185,6 @@ class _Check:
                 return
 
     def _everything(self) -> Iterator[tuple[str, Expr]]:
-        for name, whole in self._rules.by_name.items():
-            for expr in bottom_up(whole):
+        for name, order in self.lengths.orders.items():
+            for expr in order:
                 yield name, expr
