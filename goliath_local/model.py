@@ -114,6 +114,9 @@ class Usage:
 
     prefill_s: float = 0.0
     decode_s: float = 0.0
+    choosing_s: float = 0.0
+    """The part of `decode_s` that was not the network's: the constraint, the choice of tokens."""
+
     first_token_s: float = 0.0
 
 

@@ -64,6 +64,9 @@ class Decoded:
     first_at: float
     """When its first token was there, on the clock."""
 
+    choosing_s: float
+    """Seconds that were not spent in the network."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
@@ -79,6 +82,8 @@ class _Draft:
 
     forced_tokens: int = 0
     first_at: float | None = None
+    started: float = 0.0
+    evaluating_s: float = 0.0
 
     @property
     def remaining(self) -> int:
@@ -94,6 +99,12 @@ class _Draft:
             self.choices.take(data)
         self._give(self.streaming.feed(data))
 
+    def evaluate(self, timeline: Timeline) -> None:
+        started = self.wanted.clock()
+        timeline.evaluate(self.waiting)
+        self.waiting = []
+        self.evaluating_s += self.wanted.clock() - started
+
     def end(self, finish: Finish) -> Decoded:
         self._give(self.streaming.finish())
         return Decoded(
@@ -103,6 +114,7 @@ class _Draft:
             forced_tokens=self.forced_tokens,
             choices=self.choices.made if self.choices is not None else (),
             first_at=self.first_at if self.first_at is not None else self.wanted.clock(),
+            choosing_s=self.wanted.clock() - self.started - self.evaluating_s,
         )
 
     def _give(self, text: str) -> None:
@@ -120,6 +132,7 @@ def decode(
         streaming=Streaming(wanted.stop_texts),
         constraint=wanted.constraint,
         choices=None if is_free else Choices(),
+        started=wanted.clock(),
     )
     while True:
         # 1. What the grammar forces needs no model.
@@ -130,8 +143,7 @@ def decode(
             return draft.end("stop" if draft.constraint.is_complete and not is_free else "length")
         # 2. Everything chosen so far is evaluated in one batch.
         if draft.waiting:
-            timeline.evaluate(draft.waiting)
-            draft.waiting = []
+            draft.evaluate(timeline)
         # 3. The model chooses.
         pick = _pick(timeline.logits(), draft, encoder, vocabulary)
         if pick is None:

@@ -265,6 +265,7 @@ def _usage(synced: Synced, decoded: Decoded, *, started: float, prefilled: float
         forced_tokens=decoded.forced_tokens,
         prefill_s=prefilled - started,
         decode_s=time.perf_counter() - prefilled,
+        choosing_s=decoded.choosing_s,
         first_token_s=decoded.first_at - started,
     )
 
