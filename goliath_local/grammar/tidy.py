@@ -1,0 +1,243 @@
+"""Makes rules short: what is written twice becomes one rule, what is used once moves to its place.
+
+Pure. The language stays the same, and so do the places at which a text is told apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, assert_never
+
+from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Rules, Seq, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_DEEPEST = 12
+"""Groups inside one another in one rule, so that no reader of GBNF runs out of stack."""
+
+_LONGEST = 600
+"""Parts of one rule, about; a longer one is not moved into another."""
+
+_TINY = 12
+"""Characters of a literal that is repeated rather than given a rule."""
+
+_NOTHING = Text("")
+_SOME = 0
+_NUMBERED = re.compile(r"-\d+$")
+
+
+def tidy(rules: Mapping[str, Expr]) -> Rules:
+    """Return the rules, tidied, `root` first and the others as they are met."""
+    found = _merged({name: simplified(expr) for name, expr in _reached(rules).items()})
+    return Rules(_renamed(_reached(_merged(_moved(_reached(found))))))
+
+
+def simplified(expr: Expr) -> Expr:
+    """Return the same expression without needless parts."""
+    match expr:
+        case Text() | Chars() | Ref():
+            return expr
+        case Repeat(item, least, most):
+            inner = simplified(item)
+            if most == 0 or inner == Text(""):
+                return Text("")
+            if least == most == 1:
+                return inner
+            return Repeat(inner, least, most)
+        case Seq(items):
+            return _seq([simplified(item) for item in items])
+        case Alt(options):
+            return _alt([simplified(option) for option in options])
+        case _:
+            assert_never(expr)
+
+
+def _seq(items: list[Expr]) -> Expr:
+    found: list[Expr] = []
+    for item in items:
+        for part in item.items if isinstance(item, Seq) else (item,):
+            last = found[-1] if found else _NOTHING
+            if isinstance(part, Text) and isinstance(last, Text) and found:
+                found[-1] = Text(last.text + part.text)
+            elif isinstance(part, Repeat) and isinstance(part.item, Chars) and part.item == last:
+                most = None if part.most is None else part.most + 1
+                found[-1] = Repeat(last, part.least + 1, most)
+            elif part != _NOTHING:
+                found.append(part)
+    if len(found) == 1:
+        return found[0]
+    return Seq(tuple(found)) if found else Text("")
+
+
+def _alt(options: list[Expr]) -> Expr:
+    found: dict[Expr, int | None] = {}
+    for option in options:
+        for part in option.options if isinstance(option, Alt) else (option,):
+            found[part] = None
+    # A way that leads to nothing at all makes the others optional.
+    is_optional = found.pop(_NOTHING, _SOME) is None
+    if not found:
+        return _NOTHING
+    whole = next(iter(found)) if len(found) == 1 else Alt(tuple(found))
+    if is_optional and not _may_be_empty(whole):
+        return Repeat(whole, 0, 1)
+    return Alt((*found, _NOTHING)) if is_optional else whole
+
+
+def _may_be_empty(expr: Expr) -> bool:
+    match expr:
+        case Text(text):
+            return not text
+        case Repeat(item, least, _):
+            return least == 0 or _may_be_empty(item)
+        case Seq(items):
+            return all(_may_be_empty(item) for item in items)
+        case Alt(options):
+            return any(_may_be_empty(option) for option in options)
+        case _:
+            return False
+
+
+def _references(expr: Expr) -> Iterator[str]:
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case Ref(name):
+                yield name
+            case Seq(items):
+                waiting += reversed(items)
+            case Alt(options):
+                waiting += reversed(options)
+            case Repeat(item, _, _):
+                waiting.append(item)
+            case _:
+                pass
+
+
+def _reached(rules: Mapping[str, Expr]) -> dict[str, Expr]:
+    """Return the rules that the root needs, in the order they are met."""
+    found: dict[str, Expr] = {}
+    waiting = ["root"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = rules[name]
+            waiting += reversed(list(_references(rules[name])))
+    return found
+
+
+def _merged(rules: dict[str, Expr]) -> dict[str, Expr]:
+    """Return the rules with equal ones made one."""
+    while True:
+        by_expr: dict[Expr, str] = {}
+        instead: dict[str, Expr] = {}
+        for name, expr in rules.items():
+            first = by_expr.setdefault(expr, name)
+            if first != name and name != "root":
+                instead[name] = Ref(first)
+        if not instead:
+            return rules
+        rules = {
+            name: _replaced(expr, instead) for name, expr in rules.items() if name not in instead
+        }
+
+
+def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
+    """Return the rules with those that are used once, or are tiny, moved to where they are used."""
+    uses = Counter(name for expr in rules.values() for name in _references(expr))
+    counted = {name for expr in rules.values() for name in _counted(expr)}
+    instead: dict[str, Expr] = {}
+    moved: dict[str, Expr] = {}
+    # From the back, for a rule that is used once comes after the one that uses it.
+    for name, expr in reversed(rules.items()):
+        whole = simplified(_replaced(expr, instead)) if instead else expr
+        size, depth = _measures(whole)
+        if depth > _DEEPEST:
+            whole = expr
+            instead = {n: e for n, e in instead.items() if n not in set(_references(expr))}
+            size, depth = _measures(whole)
+        moved[name] = whole
+        if name == "root" or name in _references(whole):
+            continue
+        is_atom = isinstance(whole, Chars | Ref) or (
+            isinstance(whole, Text) and (len(whole.text) <= _TINY or uses[name] == 1)
+        )
+        is_lone = uses[name] == 1 and name not in counted
+        if is_atom or (is_lone and size <= _LONGEST and depth < _DEEPEST // 2):
+            instead[name] = whole
+    # Tiny rules may be used before they are met from the back.
+    return {name: _replaced(moved[name], instead) for name in rules}
+
+
+def _counted(expr: Expr) -> Iterator[str]:
+    """Yield the names of rules that a count stands behind: llama.cpp counts their parts."""
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case Seq(items):
+                waiting += items
+            case Alt(options):
+                waiting += options
+            case Repeat(item, least, most):
+                if least > 1 or (most is not None and most > 1):
+                    yield from _references(item)
+                waiting.append(item)
+            case _:
+                pass
+
+
+def _measures(expr: Expr) -> tuple[int, int]:
+    """Return how many parts an expression has, and how deep they are inside one another."""
+    size = depth = 0
+    waiting = [(expr, 0)]
+    while waiting:
+        part, at = waiting.pop()
+        size += 1
+        depth = max(depth, at)
+        match part:
+            case Seq(items):
+                waiting += [(item, at) for item in items]
+            case Alt(options):
+                waiting += [(option, at + 1) for option in options]
+            case Repeat(item, _, _):
+                waiting.append((item, at + 1))
+            case _:
+                pass
+    return size, depth
+
+
+def _replaced(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
+    match expr:
+        case Ref(name):
+            return instead.get(name, expr)
+        case Seq(items):
+            return Seq(tuple(_replaced(item, instead) for item in items))
+        case Alt(options):
+            return Alt(tuple(_replaced(option, instead) for option in options))
+        case Repeat(item, least, most):
+            return Repeat(_replaced(item, instead), least, most)
+        case _:
+            return expr
+
+
+def _renamed(rules: Mapping[str, Expr]) -> dict[str, Expr]:
+    """Return the rules with the numbers of their names in order."""
+    taken: set[str] = set()
+    names: dict[str, Expr] = {}
+    for name in rules:
+        base = _NUMBERED.sub("", name)
+        chosen, count = base, 1
+        while chosen in taken:
+            count += 1
+            chosen = f"{base}-{count}"
+        taken.add(chosen)
+        names[name] = Ref(chosen)
+    return {
+        ref.name: _replaced(rules[name], names)
+        for name, ref in names.items()
+        if isinstance(ref, Ref)
+    }
