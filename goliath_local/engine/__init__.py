@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goliath_local.engine.bare import Bare, open_bare
     from goliath_local.engine.load import load_model
     from goliath_local.engine.local_model import LocalModel
     from goliath_local.engine.server_model import OpenAICompatibleModel
@@ -17,19 +18,23 @@ if TYPE_CHECKING:
     from goliath_local.engine.threads import default_threads
 
 _HOME = {
+    "Bare": "bare",
     "EngineSettings": "settings",
     "LocalModel": "local_model",
     "OpenAICompatibleModel": "server_model",
     "default_threads": "threads",
     "load_model": "load",
+    "open_bare": "bare",
 }
 
 __all__ = [
+    "Bare",
     "EngineSettings",
     "LocalModel",
     "OpenAICompatibleModel",
     "default_threads",
     "load_model",
+    "open_bare",
 ]
 
 

@@ -72,7 +72,7 @@ def load_model(
     _verify_memory(header, window_tokens=window)
     threads = settings.threads or default_threads()
     weights = open_weights(
-        path, gpu_layers=_gpu_layers(settings), use_mmap=_use_mmap(path, settings)
+        path, gpu_layers=gpu_layers_of(settings), use_mmap=uses_mmap(path, settings)
     )
     freed: list[Callable[[], None]] = [weights.close]
     try:
@@ -128,7 +128,8 @@ def _verify_memory(header: GgufHeader, *, window_tokens: int) -> None:
         raise MachineError(message)
 
 
-def _use_mmap(path: Path, settings: EngineSettings) -> bool:
+def uses_mmap(path: Path, settings: EngineSettings) -> bool:
+    """Return whether the file is mapped: as the settings say, else where its disk will stay."""
     if settings.use_mmap is not None:
         return settings.use_mmap
     may = may_map(path)
@@ -137,7 +138,8 @@ def _use_mmap(path: Path, settings: EngineSettings) -> bool:
     return may
 
 
-def _gpu_layers(settings: EngineSettings) -> int:
+def gpu_layers_of(settings: EngineSettings) -> int:
+    """Return how many layers a GPU is given, -1 for all."""
     match settings.gpu_layers:
         case "auto" | "all":
             return -1  # a build without a GPU ignores it
