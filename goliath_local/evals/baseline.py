@@ -7,21 +7,27 @@ stages, no judge, no examples: what anyone would write first.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.cancel import CancelToken
 from goliath_local.errors import ContextFull, InvalidValue
-from goliath_local.evals.score import TurnOutcome
+from goliath_local.evals.report import Attempt, FixtureReport, Report
+from goliath_local.evals.samples import SAMPLE_TOOLSET
+from goliath_local.evals.score import Fault, Problem, TurnOutcome, turn_problems, verdict
+from goliath_local.evals.simulator import Store
 from goliath_local.model import ExampleTurn, Part, Request, Stage
 from goliath_local.records import StepRecord
 from goliath_local.tools import ResultBudget, ToolContext, check_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from goliath_local.evals.fixture import Fixture
     from goliath_local.model import Model, Reply
     from goliath_local.tools import Tool
 
@@ -107,6 +113,52 @@ class PlainLoop:
         except Exception as error:  # noqa: BLE001 - a tool's refusal is the model's to read
             return replace(record, result=f"failed: {error}", failed=True)
         return replace(record, result=json.dumps(output, ensure_ascii=False), output=output)
+
+
+async def run_baseline(
+    model: Model,
+    fixtures: Sequence[Fixture],
+    *,
+    runs: int = 1,
+    toolsets: Mapping[str, Any],
+    on_attempt: Callable[[Fixture, Attempt], None] | None = None,
+) -> Report:
+    """Play the fixtures with the plain loop and report, as `run_evals` does for the harness."""
+    reports = []
+    for fixture in fixtures:
+        attempts = []
+        for run in range(1, runs + 1):
+            attempts.append(await _attempt(model, fixture, run=run, toolsets=toolsets))
+            if on_attempt is not None:
+                on_attempt(fixture, attempts[-1])
+        reports.append(FixtureReport(id=fixture.id, kind=fixture.kind, attempts=tuple(attempts)))
+    return Report(fixtures=tuple(reports))
+
+
+async def _attempt(
+    model: Model, fixture: Fixture, *, run: int, toolsets: Mapping[str, Any]
+) -> Attempt:
+    store = Store(toolsets[fixture.toolset] if fixture.toolset else SAMPLE_TOOLSET)
+    loop = PlainLoop(model=model, tools=tuple(store.tools()), facts=fixture.facts)
+    outcomes: list[TurnOutcome] = []
+    problems: list[Problem] = []
+    start = time.perf_counter()
+    try:
+        for turn in fixture.turns:
+            before = copy.deepcopy(store.state)
+            outcome, loop = await loop.run(turn.ask)
+            outcome = replace(outcome, state_before=before, state_after=copy.deepcopy(store.state))
+            outcomes.append(outcome)
+            problems += turn_problems(turn, outcome)
+    except Exception as error:  # noqa: BLE001 - whatever an attempt raises is that attempt's fault
+        problems = [Problem(fault=Fault.ERROR, text=f"{type(error).__name__}: {error}")]
+    return Attempt(
+        run=run,
+        outcomes=tuple(outcomes),
+        problems=tuple(problems),
+        verdict=verdict(fixture.turns, outcomes, problems),
+        ms=(time.perf_counter() - start) * 1000,
+    )
 
 
 def reply_schema(tools: Sequence[Tool]) -> dict[str, Any]:
