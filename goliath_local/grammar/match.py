@@ -12,25 +12,16 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from goliath_local.grammar.program import END, Byte, Program
-from goliath_local.grammar.stacks import Stacks
-from goliath_local.grammar.verify import verify
+from goliath_local.grammar.automaton import Automaton
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from goliath_local.grammar.program import Node, Todo
+    from goliath_local.grammar.automaton import Items
+    from goliath_local.grammar.program import Todo
     from goliath_local.grammar.rules import Rules
-    from goliath_local.grammar.stacks import Stack
 
 MAX_FORCED_BYTES = 4096
 MAX_TOKEN_BYTES = 128
 """Longer pieces are walked but not remembered."""
-
-# A state takes about 1 KiB with what it remembers: at most some 20 MiB for one grammar.
-_MAX_STATES = 10_000
-_MAX_STACKS = 30_000
-_MAX_REMEMBERED = 100_000
 
 _KINDLY = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _IDS = count(1)
@@ -68,18 +59,18 @@ class Matcher:
         "state_id",
     )
 
-    def __init__(self, automaton: _Automaton, items: Mapping[Byte, Stack], complete: bool) -> None:
+    def __init__(self, automaton: Automaton[Matcher], items: Items, is_complete: bool) -> None:
         self._automaton = automaton
-        self._items = tuple(items.items())
+        self._items = items
         self._next: dict[int, Matcher | None] = _NO_STEPS
         self._after: dict[bytes, Matcher | None] = _NO_TOKENS
         self._forced: bytes | None = None
         self._ending: bytes | None = None
         self.state_id = next(_IDS)
         """A number that no other matcher has, of any grammar."""
-        self.is_complete = complete
+        self.is_complete = is_complete
         """True when the text so far is a whole sentence."""
-        self._distance = 0 if complete else -1
+        self._distance = 0 if is_complete else -1
         self._mask = -1
 
     @staticmethod
@@ -164,7 +155,7 @@ class Matcher:
             if self._after is _NO_TOKENS:
                 self._after = {}
             self._after[data] = state
-            self._automaton.remembered()
+            self._automaton.remember()
         return state
 
     def _take(self, byte: int) -> Matcher | None:
@@ -177,7 +168,7 @@ class Matcher:
         if self._next is _NO_STEPS:
             self._next = {}
         self._next[byte] = found
-        self._automaton.remembered()
+        self._automaton.remember()
         return found
 
     def _follow_forced(self) -> bytearray:
@@ -213,68 +204,9 @@ class Matcher:
                     return byte, after
         raise AssertionError("every state can be finished")
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Drop what is remembered of steps from here; it only saved work."""
         self._next, self._after = _NO_STEPS, _NO_TOKENS
-
-
-class _Automaton:
-    """The states of one grammar that were needed so far; the tables are bounded."""
-
-    __slots__ = ("_leads_to", "_remembered", "_stacks", "_states", "start")
-
-    def __init__(self, rules: Rules) -> None:
-        self._stacks = Stacks()
-        self._states: dict[tuple[bool, frozenset[tuple[Byte, Stack]]], Matcher] = {}
-        self._leads_to: dict[tuple[tuple[Node, Stack], ...], Matcher] = {}
-        self._remembered = 0
-        root = Program(rules, verify(rules)).entry("root")
-        self.start = self.state_at([(root, self._stacks.push(END, self._stacks.bottom))])
-
-    def remembered(self) -> None:
-        """Count one more remembered step, and drop all tables when they are too large."""
-        self._remembered += 1
-        full = self._remembered > _MAX_REMEMBERED or len(self._states) > _MAX_STATES
-        if full or len(self._stacks) > _MAX_STACKS:
-            for state in (self.start, *self._states.values()):
-                state._forget()  # noqa: SLF001 - the automaton owns its states
-            self._states.clear()
-            self._leads_to.clear()
-            self._stacks.forget()
-            self._remembered = 0
-
-    def state_at(self, todo: Todo) -> Matcher:
-        """Return the state that waits wherever these nodes lead without a byte."""
-        start = tuple(todo)
-        known = self._leads_to.get(start)
-        if known is not None:
-            return known
-        items, complete = self._close(todo)
-        key = (complete, frozenset(items.items()))
-        found = self._states.get(key)
-        if found is None:
-            found = self._states[key] = Matcher(self, items, complete)
-        self._leads_to[start] = found
-        return found
-
-    def _close(self, todo: Todo) -> tuple[dict[Byte, Stack], bool]:
-        stacks = self._stacks
-        reached: dict[object, Stack] = {}
-        items: dict[Byte, Stack] = {}
-        while todo:
-            node, stack = todo.pop()
-            before = reached.get(node)
-            if before is not None:
-                merged = stacks.union(before, stack)
-                if merged is before:
-                    continue
-                reached[node] = merged
-            else:
-                reached[node] = merged = stack
-            if isinstance(node, Byte):
-                items[node] = merged
-            else:
-                node.follow(stack, stacks, todo)
-        return items, END in reached
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,8 +223,8 @@ class _Same:
 
 
 @lru_cache(maxsize=32)
-def _automaton(same: _Same) -> _Automaton:
-    return _Automaton(same.rules)
+def _automaton(same: _Same) -> Automaton[Matcher]:
+    return Automaton(same.rules, Matcher)
 
 
 @lru_cache(maxsize=1024)

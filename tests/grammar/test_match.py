@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goliath_local.errors import GrammarError
-from goliath_local.grammar import match
+from goliath_local.grammar import automaton, match
 from goliath_local.grammar.match import Matcher
 from goliath_local.grammar.read import read_gbnf
 from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Rules, Seq, Text
@@ -204,7 +204,7 @@ def test_a_deep_text_needs_no_deep_recursion() -> None:
 def test_tables_are_dropped_when_they_are_full_and_states_live_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(match, "_MAX_STATES", 50)
+    monkeypatch.setattr(automaton, "MAX_UNITS", 1_000)
     text = b"[" + b"[a,bc,[d]]," * 100 + b"x]"
     gbnf = 'root ::= "[" (root | [a-z]+) ("," (root | [a-z]+))* "]"'
     first = start(gbnf)
@@ -215,7 +215,7 @@ def test_tables_are_dropped_when_they_are_full_and_states_live_on(
         state = state.advance(bytes([byte]))
     assert state is not None
     assert state.is_complete
-    assert len(first._automaton._states) <= 51
+    assert len(first._automaton) < 100
 
 
 def exprs() -> st.SearchStrategy[Expr]:

@@ -1,0 +1,197 @@
+"""Compiled schemas: the rules, their GBNF read back, and llama.cpp all mean the same."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goliath_local.errors import SchemaError
+from goliath_local.grammar import Grammar, Matcher, Vocabulary, compile_schema, read_gbnf, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import OracleChild
+
+HERE = Path(__file__).parent
+MAX_READINGS = 2_000  # llama.cpp compares all its stacks in pairs
+
+
+def cases() -> Iterator[tuple[str, Grammar, list[str]]]:
+    """Every case that compiles, with all of its texts in both spacings."""
+    for path in sorted((HERE / "cases").glob("*.json")):
+        case = json.loads(path.read_text("utf-8"))
+        if case["expect"] == "compile":
+            texts = [*case.get("accept", ()), *case.get("reject", ())]
+            texts += [compact(text) for text in texts]
+            texts += [*case.get("incomplete", ()), *case.get("reject_runaway", ())]
+            yield case["name"], compile_schema(case["schema"]), list(dict.fromkeys(texts))
+
+
+def benchmark(step: int) -> Iterator[tuple[str, Grammar, list[str]]]:
+    """Every so-many-th schema of the sample of JSONSchemaBench, with its texts."""
+    path = HERE / "jsonschemabench" / "schemas.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in list(file)[::step]:
+            entry = json.loads(line)
+            texts = [json.dumps(test["data"], ensure_ascii=False) for test in entry["tests"]]
+            try:
+                yield entry["id"], compile_schema(entry["schema"]), list(map(compact, texts))
+            except SchemaError:
+                continue
+
+
+def compact(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def reading(start: Matcher, text: str) -> list[object]:
+    """How many characters are taken, and whether the text may end there."""
+    state = start
+    for count, char in enumerate(text):
+        after = state.advance(char.encode(errors="surrogatepass"))
+        if after is None:
+            return [count, False]
+        state = after
+    return [len(text), state.is_complete]
+
+
+def is_light(start: Matcher, text: str) -> bool:
+    state: Matcher | None = start
+    for byte in text.encode(errors="surrogatepass"):
+        if state is None or state.readings > MAX_READINGS:
+            break
+        state = state.step(byte)
+    return state is None or state.readings <= MAX_READINGS
+
+
+def changed(text: str, chance: Random) -> str:
+    at = chance.randrange(len(text) + 1)
+    return text[:at] + chance.choice('"\\{}[],: 0a-é') * chance.randint(0, 1) + text[at + 1 :]
+
+
+def sentences(grammar: Grammar, chance: Random, number: int) -> list[str]:
+    return [sample(grammar.rules, chance, budget_bytes=120) for _ in range(number)]
+
+
+@pytest.mark.slow
+def test_the_gbnf_read_back_means_what_the_rules_mean() -> None:
+    chance = Random(1)
+    for name, grammar, texts in (*cases(), *benchmark(1)):
+        start, again = grammar.matcher(), Matcher.start(read_gbnf(grammar.gbnf))
+        drawn = sentences(grammar, chance, 2)
+        for text in drawn:
+            assert start.accepts(text.encode()), (name, text)
+        for text in (*texts, *drawn, *(changed(text, chance) for text in drawn)):
+            assert reading(start, text) == reading(again, text), (name, text)
+
+
+def test_at_every_prefix_of_a_sentence_the_next_token_is_allowed_and_an_end_is_in_reach() -> None:
+    chance = Random(2)
+    for name, grammar, _ in cases():
+        (text,) = sentences(grammar, chance, 1)
+        state = grammar.matcher()
+        rest = text.encode()[:300]
+        while rest:
+            token, rest = rest[: (size := chance.randint(1, 6))], rest[size:]
+            after = state.advance(token)
+            assert after is not None, (name, token, rest)
+            state = after
+            ending = state.shortest_ending()
+            assert len(ending) == state.distance
+            assert state.accepts(ending), (name, ending)
+            forced = state.forced()
+            assert rest.startswith(forced[: len(rest)]), (name, forced, rest)
+
+
+def test_no_way_through_a_grammar_is_a_dead_end() -> None:
+    chance = Random(3)
+    vocabulary = Vocabulary(
+        [bytes([byte]) for byte in range(256)]
+        + [b'","', b'":', b"true", b"12", b"\\u", b'"}', b'""']
+    )
+    for name, grammar, _ in cases():
+        for _ in range(3):
+            state = grammar.matcher()
+            for _ in range(30):
+                allowed = vocabulary.allowed(state)
+                assert allowed or state.is_complete, name
+                if not allowed:
+                    break
+                token = chance.choice(allowed)
+                after = state.advance(vocabulary_token(vocabulary, token))
+                assert after is not None
+                state = after
+            assert state.accepts(state.shortest_ending()), name
+
+
+def vocabulary_token(vocabulary: Vocabulary, token: int) -> bytes:
+    return vocabulary._tokens[vocabulary._ids.index(token)]
+
+
+def test_a_token_that_was_checked_before_is_checked_in_microseconds() -> None:
+    checked, spent = 0, 0.0
+    for _, grammar, texts in cases():
+        pieces = [text.encode(errors="surrogatepass") for text in texts]
+        tokens = [[data[at : at + 4] for at in range(0, len(data), 4)] for data in pieces]
+        rounds = [walked(grammar.matcher(), tokens) for _ in range(4)]
+        checked += rounds[0][0]
+        spent += min(seconds for _, seconds in rounds[1:])
+    assert spent / checked < 10e-6
+
+
+def walked(start: Matcher, texts: list[list[bytes]]) -> tuple[int, float]:
+    """How many tokens were checked, and how long that took."""
+    checked = 0
+    began = time.perf_counter()
+    for tokens in texts:
+        state: Matcher | None = start
+        for token in tokens:
+            checked += 1
+            state = state.advance(token)
+            if state is None:
+                break
+    return checked, time.perf_counter() - began
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_llama_cpp_takes_and_refuses_the_same_texts(oracle: OracleChild) -> None:
+    oracle.start()
+    known = set(oracle.pieces)
+    chance = Random(4)
+    compared = 0
+    for name, grammar, texts in (*cases(), *benchmark(4)):
+        start = grammar.matcher()
+        drawn = sentences(grammar, chance, 2)
+        tried = tuple(
+            text
+            for text in (*texts, *drawn, *(changed(text, chance) for text in drawn * 3))
+            if len(text) < 400 and feedable(text, known) and is_light(start, text)
+        )
+        answer = oracle.ask(grammar.gbnf, texts=tried)
+        assert answer is not None, name
+        assert answer["loads"], name
+        for text, theirs in zip(tried, answer["reads"], strict=True):
+            assert reading(start, text) == theirs, (name, text)
+            compared += 1
+    assert compared > 1000
+
+
+def feedable(text: str, known: set[bytes]) -> bool:
+    """Whether every character is a token of its own, and so fed whole to llama.cpp."""
+    return all(not "\ud800" <= char <= "\udfff" and char.encode() in known for char in text)
+
+
+def described(value: Any) -> str:
+    return json.dumps(value)[:200]
