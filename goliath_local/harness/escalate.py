@@ -64,7 +64,7 @@ async def _hand_over(turn: Turn, escalation: Escalation) -> Final | Decided:
     with turn.blame("fallback"):
         text = await _call(turn, found)
     fold = escalation.reason not in DEVICE_FAILED
-    return Final(text=text, remember=bool(text.strip()), fold=fold)
+    return Final(text=text, fold=fold)
 
 
 async def _call(turn: Turn, request: FallbackRequest) -> str:
@@ -106,8 +106,8 @@ async def _best_effort(turn: Turn) -> Final:
         return found
     if found.reason in {Reason.GUARDRAIL, Reason.ANSWER_INVALID}:
         await turn.emit(EscalateEvent(reason=found.reason, error=found.error))
-    return Final(text="", best_effort=True, remember=False)
+    return Final(text="", best_effort=True)
 
 
 def _nothing() -> Final:
-    return Final(text="", remember=False)
+    return Final(text="")

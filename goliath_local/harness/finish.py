@@ -41,8 +41,7 @@ async def finish(turn: Turn, final: Final) -> RunResult | Decided:
         turn.steps.append(step)
     if text.strip():
         await turn.emit(AnswerEvent(text=text))
-        if final.remember:
-            await _remember(turn, text, final)
+        await _remember(turn, text, final)
     return turn.result(text, output=final.output, best_effort=final.best_effort)
 
 

@@ -52,7 +52,6 @@ class Final:
     """Brief of the plan that a normal device answer closes; None for any other text."""
 
     best_effort: bool = False
-    remember: bool = True
     fold: bool = True
     """False when the scribe is not to be asked."""
 

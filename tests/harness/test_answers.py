@@ -231,6 +231,15 @@ async def test_an_answer_cut_by_its_cap_says_so(play):
     assert whole.finish_reason == "stop"
 
 
+async def test_only_the_last_answer_counts_as_cut(play, make, say):
+    plan = say.plan("answer", finish="length")
+    result = await play([plan, say.text("Fine.")], tools=[make().tool]).run()
+    assert result.finish_reason == "stop"
+    blank = {"text": " ", "finish": "length"}
+    result = await play([blank, blank], fallback=lambda _request: "from afar").run()
+    assert (result.text, result.finish_reason) == ("from afar", "stop")
+
+
 async def test_usage_is_summed_over_all_calls(play, make, say):
     p = play([say.tool("look"), *say.done], tools=[make().tool])
     result = await p.run()

@@ -122,16 +122,23 @@ async def test_a_runs_own_handler_replaces_the_agents_for_that_run(play, writer,
 
 
 async def test_cancelling_while_asking_prevents_the_call(play, writer, script):  # 85
-    token = CancelToken()
+    token, recorded = CancelToken(), []
+
+    class Watching:
+        name = "watching"
+
+        def on_error(self, data):
+            recorded.extend(data.steps)
 
     def confirm(_request):
         token.cancel("changed my mind")
         return True
 
-    p = play(script, tools=[writer.tool], confirm=confirm)
+    p = play(script, tools=[writer.tool], confirm=confirm, extensions=[Watching()])
     with pytest.raises(RunCancelled, match="changed my mind"):
         await p.run(cancel=token)
     assert writer.ran == []
+    assert recorded == []
 
 
 async def test_a_raising_handler_rejects_with_its_own_exception_and_no_fallback(

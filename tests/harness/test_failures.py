@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.agent import create_agent
+from goliath_local.cancel import CancelToken
 from goliath_local.errors import (
     ContextFull,
     InvalidOutput,
@@ -14,6 +15,9 @@ from goliath_local.errors import (
 )
 from goliath_local.harness.failures import read_failure
 from goliath_local.harness.outcome import Escalation, Rejected
+from goliath_local.memory import in_memory
+from goliath_local.model import Reply
+from goliath_local.records import Exchange, MemoryState
 
 
 def caused(outer, inner):
@@ -255,8 +259,6 @@ async def test_a_back_end_that_cancels_keeps_its_exception(play, say):
 
 
 async def test_an_error_of_a_cancelled_run_is_the_cancellation(play, reasons):
-    from goliath_local.cancel import CancelToken
-
     token = CancelToken()
 
     class Stopped:
@@ -264,6 +266,37 @@ async def test_an_error_of_a_cancelled_run_is_the_cancellation(play, reasons):
             token.cancel("by the user")
             raise RuntimeError("aborted in native code")
 
-    agent = create_agent(model=Stopped())
+    events = []
+    agent = create_agent(model=Stopped(), on_event=events.append)
     with pytest.raises(RunCancelled, match="by the user"):
         await agent.run("Hello", cancel=token)
+    assert [event for event in events if event.type == "escalate"] == []
+
+
+class Cancelling:
+    """A model that replies although it was told to stop, at one of its calls."""
+
+    def __init__(self, token, at):
+        self.token, self.at, self.calls = token, at, 0
+
+    async def generate(self, _request):
+        self.calls += 1
+        if self.calls == self.at:
+            self.token.cancel("too late")
+        return Reply(text="Goal: said")
+
+
+@pytest.mark.parametrize(("at", "stage"), [(1, "answer"), (2, "scribe")])
+async def test_a_reply_to_a_cancelled_run_is_neither_said_nor_kept(at, stage):
+    token = CancelToken()
+    before = MemoryState(
+        summary="Goal: old", recent=tuple(Exchange(ask="a", answer="b", at=n) for n in range(3))
+    )
+    memory, events = in_memory(before), []
+    model = Cancelling(token, at)
+    agent = create_agent(model=model, memory=memory, on_event=events.append)
+    with pytest.raises(RunCancelled, match="too late"):
+        await agent.run("Hello", cancel=token)
+    assert [event.stage for event in events if event.type == "model"][-1] == stage
+    assert bool([event for event in events if event.type == "answer"]) == (stage == "scribe")
+    assert await memory.load() == before

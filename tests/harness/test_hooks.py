@@ -328,6 +328,21 @@ async def test_a_parameterless_read_passes_before_tool_and_may_be_denied_though_
     assert [step.status for step in result.steps[:2]] == ["completed", "skipped"]
 
 
+async def test_before_tool_comes_before_resolving(play, make, say):
+    order = []
+
+    def resolve(arguments, _context):
+        order.append(("resolve", arguments["id"]))
+        return {"id": "D1"}
+
+    tool = make("open", properties={"id": {"type": "string"}}, resolve_input=resolve)
+    first = Extension(name="f", before_tool=lambda d: order.append(("hook", d.input["id"])))
+    script = [say.tool("open"), say.json({"id": "front"}), *say.done]
+    await play(script, tools=[tool.tool], extensions=[first]).run()
+    assert order == [("hook", "front"), ("resolve", "front")]
+    assert tool.ran == [{"id": "D1"}]
+
+
 async def test_after_tool_sees_the_raw_output_only_of_what_ran(play, make, say):  # 184
     thing = object()
     seen = []

@@ -186,13 +186,13 @@ async def test_a_tool_that_raises_a_cancellation_cancels_the_run(play, make, say
         name = "watching"
 
         def on_error(self, data):
-            origins.append(data.origin)
+            origins.append((data.origin, [step.result for step in data.steps]))
 
     tool = make("stop", RunCancelled("by the tool"))
     p = play([say.tool("stop")], tools=[tool.tool], extensions=[Watching()])
     with pytest.raises(RunCancelled, match="by the tool"):
         await p.run()
-    assert origins == ["tool"]
+    assert origins == [("tool", ["(started, no outcome yet)"])]
 
 
 async def test_a_tool_that_takes_too_long_is_a_failed_step(play, make, say):
