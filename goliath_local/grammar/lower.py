@@ -18,7 +18,7 @@ from goliath_local.grammar.strings import (
     write_automaton,
     write_expression,
 )
-from goliath_local.schema.regular import Automaton, is_run
+from goliath_local.schema.regular import Automaton, TooManyStates, determinise, is_run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -42,10 +42,12 @@ class Lowering:
         self.survey = survey
         self.book = book
         self.style = style
-        self.spelling = Spelling(book, by_letter)
+        self.by_letter = by_letter
+        self.spelling = Spelling(book, by_letter=by_letter)
         self.deferred: set[tuple[str, str]] = set()
         self._named: dict[Hashable, Expr] = {}
         self._texts: dict[tuple[Hashable, str], Expr] = {}
+        self._names: dict[Language, Automaton | Language] = {}
         self._waiting: list[tuple[str, str, Prepared]] = []
 
     def write(self, goal: Goal) -> None:
@@ -122,6 +124,21 @@ class Lowering:
             found = self.book.share(hint, found)
             self._texts[key] = found
         return found
+
+    def key(self, names: Language, hint: str) -> Expr:
+        """Return what follows the opening quote of a key of a language, up to its value."""
+        text = self._names.get(names)
+        if text is None:
+            text = names
+            algebra = self.survey.reader.algebra
+            if names is not algebra.anything:
+                try:
+                    text = determinise(algebra, names)
+                except TooManyStates:
+                    self.deferred.add(("", "additionalProperties"))
+                    text = algebra.anything
+            self._names[names] = text
+        return self.characters(text, Seq((Text('"'), self.style.colon)), hint)
 
     def _number(self, numbers: Automaton, hint: str) -> Expr:
         key = (numbers, "")

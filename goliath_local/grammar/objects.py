@@ -8,6 +8,7 @@ key that is not declared may come anywhere.
 from __future__ import annotations
 
 import json
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.grammar.machine import TooManyStates, living
@@ -15,16 +16,14 @@ from goliath_local.grammar.rules import Alt, Expr, Ref, Seq, Text
 from goliath_local.grammar.survey import finite_texts
 from goliath_local.grammar.trees import prefix_tree
 from goliath_local.schema import joined
-from goliath_local.schema.regular import TooManyStates as TooLarge
-from goliath_local.schema.regular import determinise
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from goliath_local.grammar.lower import Lowering
     from goliath_local.grammar.members import ObjectPlan
     from goliath_local.schema import Goal
-    from goliath_local.schema.regular import Automaton, Language
+    from goliath_local.schema.regular import Language
 
 _MOST_STATES = 2000
 _MOST_SETS = 400
@@ -33,8 +32,34 @@ _MOST_SETS = 400
 _STRIDE = 24
 """Optional keys that are looked ahead over at once; beyond them the look goes on in the next rule."""
 
+_MOST_IN_ANY_ORDER = 5
+"""Keys of which each set that can be there is a state of its own."""
+
+_MOST_ROWS = 400
+"""States times keys, up to which required keys may come in any order."""
+
+
+class Order(Enum):
+    """In which order declared keys may come."""
+
+    SCHEMA = 0
+    """That of the schema; what is written is a plan, and its order a line of thought."""
+
+    ANY = 1
+    """Any; what was there is remembered key by key."""
+
+    ANY_REQUIRED = 2
+    """Any; only required keys are remembered."""
+
+    LOOSE = 3
+    """That of the schema among required keys, with the others anywhere."""
+
+
 _Seen: TypeAlias = tuple[int, int, frozenset[int], frozenset[int]]
 """Next member, keys so far, members and wanted keys that were seen, as far as it matters."""
+
+_Row: TypeAlias = tuple[int | None, int, frozenset[int]]
+"""A member, and then the next member in order and the members that were seen."""
 
 _State: TypeAlias = tuple[int, _Seen]
 """A kind of object, and what was seen of it."""
@@ -60,7 +85,21 @@ class _Kind:
         self.is_counted = plan.least > required or not fits_all
         self.cap = max(plan.least, 0 if plan.most is None else plan.most + 1)
         self.is_simple = not (self.is_counted or plan.implies or plan.some)
+        self.needed = frozenset(n for n, member in enumerate(plan.members) if member.required)
+        self.order = self._order(by_letter=lowering.by_letter)
         self.steps: dict[_Seen, list[tuple[_Label, _Seen]]] = {}
+
+    def _order(self, *, by_letter: bool) -> Order:
+        size = len(self.plan.members)
+        if not by_letter:
+            return Order.SCHEMA
+        if size <= _MOST_IN_ANY_ORDER:
+            return Order.ANY
+        if not self.is_simple:
+            return Order.SCHEMA
+        if len(self.needed) < 8 and size << len(self.needed) <= _MOST_ROWS:
+            return Order.ANY_REQUIRED
+        return Order.LOOSE
 
     def explore(self) -> bool:
         """Find the states that lead to an end; return whether there are any."""
@@ -77,7 +116,10 @@ class _Kind:
 
     def is_end(self, seen: _Seen) -> bool:
         at, count, members, marks = seen
-        if any(member.required for member in self.plan.members[at:]):
+        if self.order is Order.SCHEMA or self.order is Order.LOOSE:
+            if any(number >= at for number in self.needed):
+                return False
+        elif not self.needed <= members:
             return False
         if self.is_counted and count < self.plan.least:
             return False
@@ -92,28 +134,51 @@ class _Kind:
         )
 
     def following(self, seen: _Seen) -> list[tuple[_Label, _Seen]]:
+        """Return the keys that may come next, and what was seen then."""
         at, count, members, marks = seen
         if self.is_counted and self.plan.most is not None and count >= self.plan.most:
             return []
         more = min(count + 1, self.cap) if self.is_counted else 0
         found: list[tuple[_Label, _Seen]] = []
-        for number in range(at, len(self.plan.members)):
-            if (
-                self.is_simple
-                and number - at >= _STRIDE
-                and not self.plan.members[number].required
-            ):
-                found.append((("skip", 0, None), (number, 0, frozenset(), frozenset())))
-                break
-            member = self.plan.members[number]
-            kept = self._kept(members, number, at)
-            if kept is not None and self.is_fertile(member.goal):
-                found += self._marked("member", number, (number + 1, more, kept, marks))
-            if member.required:
-                break
+        rows = self._in_order(at, members) if self.order is Order.SCHEMA else self._freely(at, members)
+        for number, then, kept in rows:
+            if number is None:
+                found.append((("skip", 0, None), (then, 0, frozenset(), frozenset())))
+            elif self.is_fertile(self.plan.members[number].goal):
+                found += self._marked("member", number, (then, more, kept, marks))
         for number, _ in self.regions:
             found += self._marked("region", number, (at, more, members, marks))
         return found
+
+    def _in_order(self, at: int, members: frozenset[int]) -> Iterator[_Row]:
+        """Yield the members up to the next required one; None where the look goes on elsewhere."""
+        stride = max(_STRIDE, len(self.plan.members) // 40)
+        for number in range(at, len(self.plan.members)):
+            required = number in self.needed
+            if self.is_simple and number - at >= stride and not required:
+                yield None, number, frozenset()
+                return
+            kept = self._kept(members, number, at)
+            if kept is not None:
+                yield number, number + 1, kept
+            if required:
+                return
+
+    def _freely(self, at: int, members: frozenset[int]) -> Iterator[_Row]:
+        """Yield the members that may come now, wherever they stand in the schema."""
+        following = min((number for number in self.needed if number >= at), default=None)
+        for number in range(len(self.plan.members)):
+            if self.order is Order.LOOSE:
+                if number not in self.needed:
+                    yield number, at, members
+                elif number == following:
+                    yield number, number + 1, members
+            elif number in members:
+                continue
+            elif self.order is Order.ANY or number in self.needed:
+                yield number, at, members | {number}
+            else:
+                yield number, at, members
 
     def _kept(self, members: frozenset[int], number: int, at: int) -> frozenset[int] | None:
         """Return what is to be remembered after a member; None when it may not come now."""
@@ -280,16 +345,7 @@ class Objects:
 
     def _other(self, names: Language, goal: Goal, targets: frozenset[_State]) -> Expr:
         """Return a key of a language, with its value and all that follows."""
-        after = Seq((Text('"'), self.lowering.style.colon))
-        text: Automaton | Language = names
-        a = self.lowering.survey.reader.algebra
-        if names is not a.anything:
-            try:
-                text = determinise(a, names)
-            except TooLarge:
-                self.lowering.deferred.add(("", "additionalProperties"))
-                text = a.anything
-        key = self.lowering.characters(text, after, f"{self.hint}-name")
+        key = self.lowering.key(names, f"{self.hint}-name")
         return Seq((key, self._value(goal, targets)))
 
 

@@ -7,7 +7,6 @@ characters takes every spelling JSON has. Source: RFC 8259 section 7, strings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Alt, Chars, Expr, Repeat, Seq, Text
@@ -26,13 +25,15 @@ _LAST = 0x10FFFF
 HEX: Expr = Chars(((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)))
 
 
-@dataclass(frozen=True, slots=True)
 class Spelling:
     """Writes characters of strings, into one book."""
 
-    book: Book
-    by_letter: bool
-    """Take an escape for every character that is not ASCII."""
+    def __init__(self, book: Book, *, by_letter: bool) -> None:
+        self.book = book
+        self.by_letter = by_letter
+        """Take an escape for every character that is not ASCII."""
+
+        self._known: dict[CharSet, Expr] = {}
 
     def any_char(self) -> Expr:
         """Return the rule of any character of a string, however it is spelled."""
@@ -71,8 +72,13 @@ class Spelling:
 
     def of(self, held: CharSet) -> Expr:
         """Return the spellings of one character out of a set."""
-        if held == ANYTHING:
-            return self.any_char()
+        found = self._known.get(held)
+        if found is None:
+            found = self.any_char() if held == ANYTHING else self._some(held)
+            self._known[held] = found
+        return found
+
+    def _some(self, held: CharSet) -> Expr:
         options: list[Expr] = []
         plain = without(held, _MUST_ESCAPE)
         if plain:

@@ -61,6 +61,7 @@ class Survey:
         self.closed = closed
         self.max_string = max_string
         self._by_key: dict[Hashable, Prepared] = {}
+        self._keys: dict[Goal, Hashable] = {}
         self._also: list[tuple[str, str]] = []
         self._everywhere: list[Hashable] = []
         self._look_through()
@@ -72,8 +73,12 @@ class Survey:
 
     def key(self, goal: Goal) -> Hashable:
         """Return what is equal for goals that say the same."""
-        document = self.reader.document
-        return frozenset(document.content(document.numbered(number)) for number in goal)
+        key = self._keys.get(goal)
+        if key is None:
+            document = self.reader.document
+            key = frozenset(document.content(document.numbered(number)) for number in goal)
+            self._keys[goal] = key
+        return key
 
     def at(self, goal: Goal) -> Prepared:
         """Return what a goal comes down to."""

@@ -131,18 +131,18 @@ def _reached(rules: Mapping[str, Expr]) -> dict[str, Expr]:
 
 def _merged(rules: dict[str, Expr]) -> dict[str, Expr]:
     """Return the rules with equal ones made one."""
-    while True:
-        by_expr: dict[Expr, str] = {}
-        instead: dict[str, Expr] = {}
-        for name, expr in rules.items():
-            first = by_expr.setdefault(expr, name)
-            if first != name and name != "root":
-                instead[name] = Ref(first)
-        if not instead:
-            return rules
-        rules = {
-            name: _replaced(expr, instead) for name, expr in rules.items() if name not in instead
-        }
+    by_expr: dict[Expr, str] = {}
+    instead: dict[str, Expr] = {}
+    merged: dict[str, Expr] = {}
+    # From the back, so that what a rule refers to was mostly seen before.
+    for name, expr in reversed(rules.items()):
+        whole = _replaced(expr, instead)
+        first = by_expr.setdefault(whole, name)
+        if first != name and name != "root":
+            instead[name] = Ref(first)
+        else:
+            merged[name] = whole
+    return {name: _replaced(merged[name], instead) for name in rules if name in merged}
 
 
 def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
@@ -211,17 +211,19 @@ def _measures(expr: Expr) -> tuple[int, int]:
 
 
 def _replaced(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
-    match expr:
-        case Ref(name):
-            return instead.get(name, expr)
-        case Seq(items):
-            return Seq(tuple(_replaced(item, instead) for item in items))
-        case Alt(options):
-            return Alt(tuple(_replaced(option, instead) for option in options))
-        case Repeat(item, least, most):
-            return Repeat(_replaced(item, instead), least, most)
-        case _:
-            return expr
+    """Return the expression with rules written out; the same object where nothing changes."""
+    if isinstance(expr, Ref):
+        return instead.get(expr.name, expr)
+    if isinstance(expr, Text | Chars):
+        return expr
+    if isinstance(expr, Repeat):
+        item = _replaced(expr.item, instead)
+        return expr if item is expr.item else Repeat(item, expr.least, expr.most)
+    parts = expr.items if isinstance(expr, Seq) else expr.options
+    new = [_replaced(part, instead) for part in parts]
+    if all(one is other for one, other in zip(new, parts, strict=True)):
+        return expr
+    return Seq(tuple(new)) if isinstance(expr, Seq) else Alt(tuple(new))
 
 
 def _renamed(rules: Mapping[str, Expr]) -> dict[str, Expr]:

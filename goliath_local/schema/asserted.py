@@ -187,8 +187,8 @@ def _verify_pattern(pattern: str, pointer: str, keyword: str, reason: Exception)
 
 def format_language(reader: Reads, name: str, place: Place, deferred: set[Deferred]) -> Language:
     """Return the texts of a format; every text, and a report, when there is no automaton for it."""
-    if name in _FORMATS_AS_EXPRESSIONS and not reader.by_letter:
-        tree = format_tree(name)
+    if name in _FORMATS_AS_EXPRESSIONS:
+        tree = format_tree(name, by_letter=reader.by_letter)
         if tree is not None:
             return plain_language(reader.algebra, tree)
     automaton = compile_format(name, by_letter=reader.by_letter)

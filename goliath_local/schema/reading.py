@@ -23,7 +23,7 @@ from goliath_local.schema.document import Document
 from goliath_local.schema.keywords import KEYWORDS, SILENT, Support, verify_form
 from goliath_local.schema.negated import complement
 from goliath_local.schema.reads import MAX_SHAPES, Circular
-from goliath_local.schema.regular import Algebra, TooManyStates, determinise
+from goliath_local.schema.regular import Algebra, TooManyStates, is_empty
 from goliath_local.schema.shapes import (
     Values,
     deferring,
@@ -45,7 +45,6 @@ MAX_IN_PLACE = 50
 
 _COMPOSED = ("allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_SMALL_AUTOMATON = 500
 
 
 class Reader:
@@ -102,7 +101,7 @@ class Reader:
         known = self._is_empty.get(text)
         if known is None:
             try:
-                known = determinise(self.algebra, text, max_states=_SMALL_AUTOMATON).is_empty
+                known = is_empty(self.algebra, text)
             except TooManyStates:
                 known = False
             self._is_empty[text] = known

@@ -63,6 +63,28 @@ def determinise(
     )
 
 
+def is_empty(algebra: Algebra, language: Language, *, max_states: int = MAX_STATES) -> bool:
+    """Return whether no text belongs to the language; stops at the first that does.
+
+    Raises:
+        TooManyStates: none was found in so many states.
+    """
+    seen = {language}
+    waiting = [language]
+    while waiting:
+        state = waiting.pop()
+        if state.has_empty or is_run(state):
+            return state is algebra.nothing
+        for held in parts(algebra.firsts(state)):
+            target = algebra.after(state, held[0][0])
+            if target is not algebra.nothing and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+        if len(seen) > max_states:
+            raise TooManyStates
+    return True
+
+
 def _tail(state: Language) -> Tail | None:
     if not is_run(state):
         return None
