@@ -15,6 +15,7 @@ from goliath_local.engine import OpenAICompatibleModel
 from goliath_local.errors import ContextFull, ModelUnavailable, RunCancelled
 from goliath_local.model import ExampleTurn, Part, Support, WindowSource
 from tests.engine.test_server_model import SCHEMA, request
+from tests.laws.model import MODEL_LAWS, Law
 from tests.llama_server import KEY, llama_server
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def model(url: str) -> OpenAICompatibleModel:
 def _ask(text: str, **fields: Any) -> Any:
     system = (Part(name="instructions", text="You are a helpful assistant."),)
     return request(system=system, user=(Part(name="ask", text=text),), **fields)
+
+
+@pytest.mark.parametrize("law", MODEL_LAWS, ids=lambda law: law.__name__)
+async def test_a_model_behind_the_real_server_keeps_the_laws(
+    law: Law, model: OpenAICompatibleModel
+) -> None:
+    await law(model)
 
 
 async def test_the_real_server_says_what_it_is(model: OpenAICompatibleModel) -> None:
