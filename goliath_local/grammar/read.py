@@ -21,18 +21,23 @@ from goliath_local.grammar.verify import verify
 if TYPE_CHECKING:
     from goliath_local.grammar.rules import Expr
 
+MAX_TEXT_BYTES = 64 * 1024
 MAX_DEPTH = 64
 _UNENDING = frozenset("*+")
 _DEFINES = re.compile(r"[ \t]*::=")
 
 
-def read_gbnf(text: str) -> Rules:
+def read_gbnf(text: str, *, max_bytes: int = MAX_TEXT_BYTES) -> Rules:
     """Return the rules of a GBNF text, sound ones.
+
+    Args:
+        text: the grammar.
+        max_bytes: how long it may be in UTF-8; one that was compiled here may be longer.
 
     Raises:
         GrammarError: with line, column and the reason.
     """
-    reader = _Reader(text)
+    reader = _Reader(Scanner(text, max_bytes=max_bytes))
     rules = reader.rules()
     verify(rules, reader.where)
     return rules
@@ -52,8 +57,8 @@ class _Reader:
         "_scan",
     )
 
-    def __init__(self, text: str) -> None:
-        self._scan = Scanner(text)
+    def __init__(self, scan: Scanner) -> None:
+        self._scan = scan
         self._rule, self._rule_at = "", 0
         self._depth = 0
         self._names: dict[str, int] = {}  # every name seen → where first

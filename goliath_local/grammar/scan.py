@@ -12,7 +12,6 @@ from typing import NoReturn
 from goliath_local.errors import GrammarError
 from goliath_local.grammar.utf8 import TOP
 
-MAX_TEXT_BYTES = 64 * 1024
 _NAME = re.compile(r"[a-zA-Z0-9-]*")
 _DIGITS = re.compile(r"[0-9]*")
 _PLAIN = re.compile(r'[^"\\]*')
@@ -28,8 +27,8 @@ class Scanner:
 
     __slots__ = ("at", "text")
 
-    def __init__(self, text: str) -> None:
-        """Take a text.
+    def __init__(self, text: str, *, max_bytes: int) -> None:
+        """Take a text of at most so many bytes.
 
         Raises:
             GrammarError: it is too long, or holds what is not a character of a text.
@@ -37,8 +36,8 @@ class Scanner:
         self.text = text
         self.at = 0
         """Index of the next character."""
-        if len(text) > MAX_TEXT_BYTES or len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
-            self.fail(f"the grammar is longer than {MAX_TEXT_BYTES // 1024} KiB")
+        if len(text) > max_bytes or len(text.encode(errors="replace")) > max_bytes:
+            self.fail(f"the grammar is longer than {max_bytes // 1024} KiB")
         for index, char in enumerate(text):
             if char == "\0" or "\ud800" <= char <= "\udfff":
                 name = "NUL" if char == "\0" else "a lone surrogate"
