@@ -12,9 +12,9 @@ The others are not dependencies of this project. They go into an environment of 
 
 llama.cpp's converter is a program of a few lines; `llama_cpp_converter.cpp` says how it is built.
 
-One run asks all engines about the same schemas and texts: the cases in `tests/grammar/cases`, and
-the sample of JSONSchemaBench in `tests/grammar/jsonschemabench`. GBNF that others write is read by
-our matcher, which the tests hold to llama.cpp's own sampler. Of ours, what is left to check
+One run asks all engines about the same schemas and texts, those in `tests/grammar`: the cases, a
+sample of JSONSchemaBench, and the JSON Schema Test Suite. GBNF that others write is read by our
+matcher, which the tests hold to llama.cpp's own sampler. Of ours, what is left to check
 after decoding is part of the answer. Times are those of a machine that may have more to do.
 """
 
@@ -30,7 +30,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
-from bench.grammar_data import Trial, benchmark_trials, case_trials
+from bench.grammar_data import Trial, benchmark_trials, case_trials, suite_trials
 from bench.grammar_engines import Answer, Engine, converter, llama_cpp_converter, ours, peer
 
 if TYPE_CHECKING:
@@ -62,7 +62,11 @@ class Row:
 def main() -> int:
     """Run the comparison, print it, and save it if asked to."""
     options = _options()
-    sets = {"cases": list(case_trials()), "jsonschemabench": list(benchmark_trials())}
+    sets = {
+        "cases": list(case_trials()),
+        "jsonschemabench": list(benchmark_trials()),
+        "test-suite": list(suite_trials()),
+    }
     rows: list[Row] = []
     for engine in _engines(options):
         if options.only not in (None, engine.name):
@@ -107,7 +111,7 @@ def measure(engine: Engine, data: str, trials: Iterable[Trial], *, quiet: bool) 
 def verdicts(trial: Trial, said: Answer) -> Iterator[str]:
     """Yield what is to be said of an engine's answer: right, or all that is wrong with it."""
     if said.reason is not None:
-        yield "right" if trial.must_refuse else "refused"
+        yield "right" if trial.must_refuse or not trial.accept else "refused"
         return
     wrong = set()
     reached = [text for text in trial.unreachable if said.said[text] != "refused"]
@@ -116,7 +120,7 @@ def verdicts(trial: Trial, said: Answer) -> Iterator[str]:
     accepted = [trial.takes(text, said.said) for text in trial.accept]
     if accepted and not (any(accepted) if trial.any_accept else all(accepted)):
         wrong.add("too_tight")
-    if any(said.said[text] != "open" for text in trial.incomplete):
+    if not all(trial.leaves_open(text, said.said) for text in trial.incomplete):
         wrong.add("too_tight")
     if said.compile_ms > trial.max_compile_ms or said.gbnf_bytes > trial.max_gbnf_bytes:
         wrong.add("over_budget")

@@ -45,8 +45,9 @@ class Trial:
     @property
     def texts(self) -> tuple[str, ...]:
         """Every text that an engine is to be asked about, each once."""
-        forms = (form for text in (*self.accept, *self.reject) for form in self.forms(text))
-        return tuple(dict.fromkeys((*forms, *self.incomplete, *self.unreachable)))
+        spaced = (*self.accept, *self.reject, *self.incomplete)
+        forms = (form for text in spaced for form in self.forms(text))
+        return tuple(dict.fromkeys((*forms, *self.unreachable)))
 
     def forms(self, text: str) -> tuple[str, ...]:
         """Return the spellings in which a text is tried."""
@@ -55,6 +56,11 @@ class Trial:
     def takes(self, text: str, said: Mapping[str, str]) -> bool:
         """Return whether an engine takes the text in one of its forms."""
         return any(said[form] == "whole" for form in self.forms(text))
+
+    def leaves_open(self, text: str, said: Mapping[str, str]) -> bool:
+        """Return whether the text is a beginning, and in no form an end."""
+        found = {said[form] for form in self.forms(text)}
+        return "open" in found and "whole" not in found
 
 
 def case_trials() -> Iterator[Trial]:
@@ -87,6 +93,21 @@ def benchmark_trials() -> Iterator[Trial]:
             yield Trial(
                 name=entry["id"],
                 schema=entry["schema"],
+                accept=tuple(text for valid, text in texts if valid),
+                reject=tuple(text for valid, text in texts if not valid),
+                closed=False,
+            )
+
+
+def suite_trials() -> Iterator[Trial]:
+    """Yield the groups of the JSON Schema Test Suite, draft 2020-12."""
+    root = TESTS / "json-schema-test-suite" / "draft2020-12"
+    for path in sorted(root.rglob("*.json")):
+        for group in json.loads(path.read_text("utf-8")):
+            texts = [(test["valid"], _written(test["data"])) for test in group["tests"]]
+            yield Trial(
+                name=f"{path.stem}: {group['description']}",
+                schema=group["schema"],
                 accept=tuple(text for valid, text in texts if valid),
                 reject=tuple(text for valid, text in texts if not valid),
                 closed=False,
