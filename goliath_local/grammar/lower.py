@@ -18,7 +18,7 @@ from goliath_local.grammar.strings import (
     write_automaton,
     write_expression,
 )
-from goliath_local.schema.regular import Automaton, TooManyStates, determinise, is_run
+from goliath_local.schema.regular import Automaton, is_run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -47,7 +47,6 @@ class Lowering:
         self.deferred: set[tuple[str, str]] = set()
         self._named: dict[Hashable, Expr] = {}
         self._texts: dict[tuple[Hashable, str], Expr] = {}
-        self._names: dict[Language, Automaton | Language] = {}
         self._waiting: list[tuple[str, str, Prepared]] = []
 
     def write(self, goal: Goal) -> None:
@@ -127,17 +126,13 @@ class Lowering:
 
     def key(self, names: Language, hint: str) -> Expr:
         """Return what follows the opening quote of a key of a language, up to its value."""
-        text = self._names.get(names)
+        reader = self.survey.reader
+        text: Automaton | Language | None = names
+        if names is not reader.algebra.anything:
+            text = reader.automaton(names)
         if text is None:
-            text = names
-            algebra = self.survey.reader.algebra
-            if names is not algebra.anything:
-                try:
-                    text = determinise(algebra, names)
-                except TooManyStates:
-                    self.deferred.add(("", "additionalProperties"))
-                    text = algebra.anything
-            self._names[names] = text
+            self.deferred.add(("", "additionalProperties"))
+            text = reader.algebra.anything
         return self.characters(text, Seq((Text('"'), self.style.colon)), hint)
 
     def _number(self, numbers: Automaton, hint: str) -> Expr:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.schema import goal_of_key, joined
-from goliath_local.schema.regular import of_texts
+from goliath_local.schema.regular import but_texts
 
 if TYPE_CHECKING:
     from goliath_local.schema import Deferred, Goal, KeyFacet, ObjectShape, Reader
@@ -169,7 +169,7 @@ def _regions(
     if is_closed and not any(facet.patterns for facet in facets):
         return [], deferred
     if sum(map(len, names)) <= MOST_NAME_TEXT:
-        rest = a.both([rest, a.but(a.automaton(of_texts(names)))]) if names else rest
+        rest = a.both([rest, a.automaton(but_texts(names))]) if names else rest
     else:
         deferred |= {facet.source for facet in facets} or {
             (shape.facets[0].source[0], "properties")
@@ -211,18 +211,18 @@ def _cut(
     cuts: list[tuple[Language, Goal, bool]] = [(language, (), False)]
     for surely, maybe, wanted in facet.patterns:
         inside, outside = a.automaton(surely), a.but(a.automaton(maybe))
-        cuts = [
-            cut
-            for held, goals, hit in cuts
-            for cut in (
-                (a.both([held, inside]), joined(goals, wanted), True),
-                (a.both([held, outside]), goals, hit),
-            )
-            if cut[0] is not a.nothing
-        ]
+        finer: list[tuple[Language, Goal, bool]] = []
+        for held, goals, hit in cuts:
+            inner = a.both([held, inside])
+            # Few keys match two patterns.
+            if hit and surely is maybe and reader.is_empty(inner):
+                finer.append((held, goals, hit))
+            else:
+                finer.append((inner, joined(goals, wanted), True))
+                finer.append((a.both([held, outside]), goals, hit))
+        cuts = finer
     found = []
     for held, goals, hit in cuts:
         extra = goals if hit or facet.additional is None else joined(goals, facet.additional)
-        if len(cuts) == 1 or not reader.is_empty(held):
-            found.append((held, joined(goal, extra), is_matched or hit))
+        found.append((held, joined(goal, extra), is_matched or hit))
     return found

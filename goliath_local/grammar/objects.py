@@ -29,13 +29,17 @@ _MOST_STATES = 2000
 _MOST_SETS = 400
 """States of all kinds of one object together; beyond that the kinds are kept apart."""
 
-_STRIDE = 24
-"""Optional keys that are looked ahead over at once; beyond them the look goes on in the next rule."""
+_BLOCK = 10
+"""Optional keys that are told apart in one rule; those of the next block are in the next rule.
+
+Without blocks n optional keys would be n rules of n keys; with them, a text has to be told apart from
+one key of each block at once, and no more.
+"""
 
 _MOST_IN_ANY_ORDER = 5
 """Keys of which each set that can be there is a state of its own."""
 
-_MOST_ROWS = 400
+_MOST_ROWS = 150
 """States times keys, up to which required keys may come in any order."""
 
 
@@ -152,10 +156,10 @@ class _Kind:
 
     def _in_order(self, at: int, members: frozenset[int]) -> Iterator[_Row]:
         """Yield the members up to the next required one; None where the look goes on elsewhere."""
-        stride = max(_STRIDE, len(self.plan.members) // 40)
+        size = max(_BLOCK, len(self.plan.members) // 40)
         for number in range(at, len(self.plan.members)):
             required = number in self.needed
-            if self.is_simple and number - at >= stride and not required:
+            if self.is_simple and number > at and number % size == 0 and not required:
                 yield None, number, frozenset()
                 return
             kept = self._kept(members, number, at)

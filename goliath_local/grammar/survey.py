@@ -166,9 +166,8 @@ class Survey:
         heavy = weight(text)
         if heavy is not None and heavy > MOST_WEIGHT:
             return text
-        try:
-            automaton = determinise(a, text, max_states=MAX_TEXT_STATES)
-        except TooManyStates:
+        automaton = self.reader.automaton(text)
+        if automaton is None or len(automaton.steps) > MAX_TEXT_STATES:
             return self._smaller(found, text)
         return None if automaton.is_empty else automaton
 

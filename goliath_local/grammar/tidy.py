@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Rules, Seq, Text
 
@@ -30,28 +30,87 @@ _NUMBERED = re.compile(r"-\d+$")
 
 def tidy(rules: Mapping[str, Expr]) -> Rules:
     """Return the rules, tidied, `root` first and the others as they are met."""
-    found = _merged({name: simplified(expr) for name, expr in _reached(rules).items()})
-    return Rules(_renamed(_reached(_merged(_moved(_reached(found))))))
+    merged = _merged(_reached(rules, {name: references(expr) for name, expr in rules.items()}))
+    return Rules(_renamed(_moved(merged)))
 
 
-def simplified(expr: Expr) -> Expr:
-    """Return the same expression without needless parts."""
-    match expr:
-        case Text() | Chars() | Ref():
-            return expr
-        case Repeat(item, least, most):
-            inner = simplified(item)
-            if most == 0 or inner == Text(""):
-                return Text("")
-            if least == most == 1:
-                return inner
-            return Repeat(inner, least, most)
-        case Seq(items):
-            return _seq([simplified(item) for item in items])
-        case Alt(options):
-            return _alt([simplified(option) for option in options])
-        case _:
-            assert_never(expr)
+def _merged(rules: Mapping[str, Expr]) -> dict[str, Expr]:
+    """Return the rules simplified, with equal ones made one."""
+    by_expr: dict[Expr, str] = {}
+    instead: dict[str, Expr] = {}
+    merged: dict[str, Expr] = {}
+    # From the back, so that what a rule refers to was mostly seen before.
+    for name, expr in reversed(rules.items()):
+        whole = rebuilt(expr, instead)
+        first = by_expr.setdefault(whole, name)
+        if first != name and name != "root":
+            instead[name] = Ref(first)
+        else:
+            merged[name] = whole
+    found = {}
+    for name in rules:
+        if name in merged:
+            whole = merged[name]
+            # A rule that was met before the one it is to refer to.
+            late = any(other in instead for other in references(whole))
+            found[name] = rebuilt(whole, instead) if late else whole
+    return found
+
+
+def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
+    """Return the rules with those that are used once, or are tiny, moved to where they are used."""
+    refers = {name: references(expr) for name, expr in rules.items()}
+    rules = _reached(rules, refers)
+    uses = Counter(other for name in rules for other in refers[name])
+    counted = {other for expr in rules.values() for other in _counted(expr)}
+    instead: dict[str, Expr] = {}
+    moved: dict[str, Expr] = {}
+    depths: dict[str, int] = {}
+    # From the back, for a rule that is used once comes after the one that uses it.
+    for name, expr in reversed(rules.items()):
+        taken = {other: instead[other] for other in refers[name] if other in instead}
+        whole = rebuilt(expr, taken) if taken else expr
+        size, depth = _measures(whole)
+        if depth > _DEEPEST:
+            for other in taken:
+                if depths[other] > 1:
+                    del instead[other]
+            taken = {other: instead[other] for other in taken if other in instead}
+            whole = rebuilt(expr, taken) if taken else expr
+            size, depth = _measures(whole)
+        moved[name], depths[name] = whole, depth
+        if name == "root" or name in refers[name]:
+            continue
+        is_atom = isinstance(whole, Chars | Ref) or (
+            isinstance(whole, Text) and (len(whole.text) <= _TINY or uses[name] == 1)
+        )
+        is_lone = uses[name] == 1 and name not in counted
+        if is_atom or (is_lone and size <= _LONGEST and depth < _DEEPEST // 2):
+            instead[name] = whole
+    # Tiny rules may be used before they are met from the back.
+    found = {}
+    for name in rules:
+        late = any(other in instead for other in references(moved[name]))
+        found[name] = rebuilt(moved[name], instead) if late else moved[name]
+    return _reached(found, {name: references(expr) for name, expr in found.items()})
+
+
+def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
+    """Return the expression without needless parts, with some rules written out."""
+    kind = type(expr)
+    if kind is Ref:
+        return instead.get(expr.name, expr)  # type: ignore[union-attr]  # a Ref by its type
+    if kind is Text or kind is Chars:
+        return expr
+    if kind is Seq:
+        return _seq([rebuilt(item, instead) for item in expr.items])  # type: ignore[union-attr]
+    if kind is Alt:
+        return _alt([rebuilt(option, instead) for option in expr.options])  # type: ignore[union-attr]
+    assert isinstance(expr, Repeat)
+    inner = rebuilt(expr.item, instead)
+    if expr.most == 0 or inner == _NOTHING:
+        return _NOTHING
+    return inner if expr.least == expr.most == 1 else Repeat(inner, expr.least, expr.most)
 
 
 def _seq(items: list[Expr]) -> Expr:
@@ -100,24 +159,25 @@ def _may_be_empty(expr: Expr) -> bool:
             return False
 
 
-def _references(expr: Expr) -> Iterator[str]:
+def references(expr: Expr) -> list[str]:
+    """Return the names an expression refers to, in order, each as often as it does."""
+    found: list[str] = []
     waiting = [expr]
     while waiting:
         part = waiting.pop()
-        match part:
-            case Ref(name):
-                yield name
-            case Seq(items):
-                waiting += reversed(items)
-            case Alt(options):
-                waiting += reversed(options)
-            case Repeat(item, _, _):
-                waiting.append(item)
-            case _:
-                pass
+        kind = type(part)
+        if kind is Ref:
+            found.append(part.name)  # type: ignore[union-attr]  # a Ref by its type
+        elif kind is Seq:
+            waiting += part.items[::-1]  # type: ignore[union-attr]
+        elif kind is Alt:
+            waiting += part.options[::-1]  # type: ignore[union-attr]
+        elif kind is Repeat:
+            waiting.append(part.item)  # type: ignore[union-attr]
+    return found
 
 
-def _reached(rules: Mapping[str, Expr]) -> dict[str, Expr]:
+def _reached(rules: Mapping[str, Expr], refers: Mapping[str, list[str]]) -> dict[str, Expr]:
     """Return the rules that the root needs, in the order they are met."""
     found: dict[str, Expr] = {}
     waiting = ["root"]
@@ -125,51 +185,8 @@ def _reached(rules: Mapping[str, Expr]) -> dict[str, Expr]:
         name = waiting.pop()
         if name not in found:
             found[name] = rules[name]
-            waiting += reversed(list(_references(rules[name])))
+            waiting += refers[name][::-1]
     return found
-
-
-def _merged(rules: dict[str, Expr]) -> dict[str, Expr]:
-    """Return the rules with equal ones made one."""
-    by_expr: dict[Expr, str] = {}
-    instead: dict[str, Expr] = {}
-    merged: dict[str, Expr] = {}
-    # From the back, so that what a rule refers to was mostly seen before.
-    for name, expr in reversed(rules.items()):
-        whole = _replaced(expr, instead)
-        first = by_expr.setdefault(whole, name)
-        if first != name and name != "root":
-            instead[name] = Ref(first)
-        else:
-            merged[name] = whole
-    return {name: _replaced(merged[name], instead) for name in rules if name in merged}
-
-
-def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
-    """Return the rules with those that are used once, or are tiny, moved to where they are used."""
-    uses = Counter(name for expr in rules.values() for name in _references(expr))
-    counted = {name for expr in rules.values() for name in _counted(expr)}
-    instead: dict[str, Expr] = {}
-    moved: dict[str, Expr] = {}
-    # From the back, for a rule that is used once comes after the one that uses it.
-    for name, expr in reversed(rules.items()):
-        whole = simplified(_replaced(expr, instead)) if instead else expr
-        size, depth = _measures(whole)
-        if depth > _DEEPEST:
-            whole = expr
-            instead = {n: e for n, e in instead.items() if n not in set(_references(expr))}
-            size, depth = _measures(whole)
-        moved[name] = whole
-        if name == "root" or name in _references(whole):
-            continue
-        is_atom = isinstance(whole, Chars | Ref) or (
-            isinstance(whole, Text) and (len(whole.text) <= _TINY or uses[name] == 1)
-        )
-        is_lone = uses[name] == 1 and name not in counted
-        if is_atom or (is_lone and size <= _LONGEST and depth < _DEEPEST // 2):
-            instead[name] = whole
-    # Tiny rules may be used before they are met from the back.
-    return {name: _replaced(moved[name], instead) for name in rules}
 
 
 def _counted(expr: Expr) -> Iterator[str]:
@@ -184,7 +201,7 @@ def _counted(expr: Expr) -> Iterator[str]:
                 waiting += options
             case Repeat(item, least, most):
                 if least > 1 or (most is not None and most > 1):
-                    yield from _references(item)
+                    yield from references(item)
                 waiting.append(item)
             case _:
                 pass
@@ -210,22 +227,6 @@ def _measures(expr: Expr) -> tuple[int, int]:
     return size, depth
 
 
-def _replaced(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
-    """Return the expression with rules written out; the same object where nothing changes."""
-    if isinstance(expr, Ref):
-        return instead.get(expr.name, expr)
-    if isinstance(expr, Text | Chars):
-        return expr
-    if isinstance(expr, Repeat):
-        item = _replaced(expr.item, instead)
-        return expr if item is expr.item else Repeat(item, expr.least, expr.most)
-    parts = expr.items if isinstance(expr, Seq) else expr.options
-    new = [_replaced(part, instead) for part in parts]
-    if all(one is other for one, other in zip(new, parts, strict=True)):
-        return expr
-    return Seq(tuple(new)) if isinstance(expr, Seq) else Alt(tuple(new))
-
-
 def _renamed(rules: Mapping[str, Expr]) -> dict[str, Expr]:
     """Return the rules with the numbers of their names in order."""
     taken: set[str] = set()
@@ -239,7 +240,20 @@ def _renamed(rules: Mapping[str, Expr]) -> dict[str, Expr]:
         taken.add(chosen)
         names[name] = Ref(chosen)
     return {
-        ref.name: _replaced(rules[name], names)
+        ref.name: _relabelled(rules[name], names)
         for name, ref in names.items()
         if isinstance(ref, Ref)
     }
+
+
+def _relabelled(expr: Expr, names: Mapping[str, Expr]) -> Expr:
+    kind = type(expr)
+    if kind is Ref:
+        return names[expr.name]  # type: ignore[union-attr]  # a Ref by its type
+    if kind is Seq:
+        return Seq(tuple([_relabelled(item, names) for item in expr.items]))  # type: ignore[union-attr]
+    if kind is Alt:
+        return Alt(tuple([_relabelled(option, names) for option in expr.options]))  # type: ignore[union-attr]
+    if kind is Repeat:
+        return Repeat(_relabelled(expr.item, names), expr.least, expr.most)  # type: ignore[union-attr]
+    return expr

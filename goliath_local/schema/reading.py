@@ -23,7 +23,7 @@ from goliath_local.schema.document import Document
 from goliath_local.schema.keywords import KEYWORDS, SILENT, Support, verify_form
 from goliath_local.schema.negated import complement
 from goliath_local.schema.reads import MAX_SHAPES, Circular
-from goliath_local.schema.regular import Algebra, TooManyStates, is_empty
+from goliath_local.schema.regular import MAX_STATES, Algebra, Kind, TooManyStates, determinise, is_run
 from goliath_local.schema.shapes import (
     Values,
     deferring,
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from goliath_local.schema.document import Place
-    from goliath_local.schema.regular import Language
+    from goliath_local.schema.regular import Automaton, Language
     from goliath_local.schema.shapes import Deferred, Goal
 
 MAX_IN_PLACE = 50
 """References and compositions inside one another, before a value is met."""
+
+_MOST_OF_PRODUCT = 600
+"""States of a pattern together with a length."""
 
 _COMPOSED = ("allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -65,7 +68,7 @@ class Reader:
         self.root: Goal = (root.number,)
         self._known: dict[tuple[frozenset[int], bool], Values] = {}
         self._open: dict[int, None] = {}
-        self._is_empty: dict[Language, bool] = {}
+        self._automata: dict[Language, Automaton | None] = {}
 
     def values(self, goal: Goal) -> Values:
         """Return what is allowed where all the places of the goal hold.
@@ -96,16 +99,22 @@ class Reader:
         """Return the goal of everything that a place does not hold."""
         return (self.document.negation(place, blame).number,)
 
+    def automaton(self, text: Language) -> Automaton | None:
+        """Return the automaton of a language, made once; None when it is too large."""
+        if text not in self._automata:
+            # A length beside a pattern multiplies states.
+            is_product = text.kind is Kind.BOTH and any(is_run(part) for part in text.args)
+            most = _MOST_OF_PRODUCT if is_product else MAX_STATES
+            try:
+                self._automata[text] = determinise(self.algebra, text, max_states=most)
+            except TooManyStates:
+                self._automata[text] = None
+        return self._automata[text]
+
     def is_empty(self, text: Language) -> bool:
         """Return whether surely no text belongs to a language."""
-        known = self._is_empty.get(text)
-        if known is None:
-            try:
-                known = is_empty(self.algebra, text)
-            except TooManyStates:
-                known = False
-            self._is_empty[text] = known
-        return known
+        found = self.automaton(text)
+        return found is not None and found.is_empty
 
     def met(self, left: Values, right: Values, source: Deferred) -> Values:
         """Return what both allow, or the left and a report when that is too much to tell apart."""

@@ -13,13 +13,20 @@ from goliath_local.schema.regular.charsets import (
     without,
 )
 from goliath_local.schema.regular.decimals import Decimals, is_manageable
-from goliath_local.schema.regular.determinise import TooManyStates, determinise, is_empty, of_texts
+from goliath_local.schema.regular.determinise import (
+    MAX_STATES,
+    TooManyStates,
+    but_texts,
+    determinise,
+    of_texts,
+)
 from goliath_local.schema.regular.formats import PATTERNS, compile_format, format_tree
 from goliath_local.schema.regular.pattern import compile_pattern, plain_language
 from goliath_local.schema.regular.syntax import BadPattern, Beyond
 
 __all__ = [
     "ANYTHING",
+    "MAX_STATES",
     "PATTERNS",
     "Algebra",
     "Automaton",
@@ -31,6 +38,7 @@ __all__ = [
     "Language",
     "Tail",
     "TooManyStates",
+    "but_texts",
     "chars",
     "common",
     "compile_format",
@@ -38,7 +46,6 @@ __all__ = [
     "determinise",
     "format_tree",
     "holds",
-    "is_empty",
     "is_manageable",
     "is_run",
     "of_texts",

@@ -28,7 +28,10 @@ def chars(text: str) -> CharSet:
 def united(ranges: Iterable[tuple[int, int]]) -> CharSet:
     """Return the union of ranges in any order, without surrogates."""
     merged: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
+    ordered = sorted(ranges)
+    if len(ordered) == 1 and (ordered[0][1] < 0xD800 or ordered[0][0] > 0xDFFF):
+        return (ordered[0],)
+    for low, high in ordered:
         if merged and low <= merged[-1][1] + 1:
             merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:

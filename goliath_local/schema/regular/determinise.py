@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from goliath_local.schema.regular.algebra import Language, is_run
+from goliath_local.schema.regular.algebra import Kind, Language, is_run
 from goliath_local.schema.regular.automaton import Automaton, Tail
-from goliath_local.schema.regular.charsets import CharSet, parts, united
+from goliath_local.schema.regular.charsets import ANYTHING, CharSet, others, parts, united
 from goliath_local.schema.regular.minimal import minimal_blocks
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def determinise(
     Raises:
         TooManyStates: it has more states than allowed.
     """
+    if language.kind is Kind.AUTOMATON and language.args[1] == 0:
+        made: Automaton = language.args[0]
+        return made
     numbers = {language: 0}
     order = [language]
     steps: list[dict[int, list[tuple[int, int]]]] = []
@@ -63,26 +66,16 @@ def determinise(
     )
 
 
-def is_empty(algebra: Algebra, language: Language, *, max_states: int = MAX_STATES) -> bool:
-    """Return whether no text belongs to the language; stops at the first that does.
-
-    Raises:
-        TooManyStates: none was found in so many states.
-    """
-    seen = {language}
-    waiting = [language]
-    while waiting:
-        state = waiting.pop()
-        if state.has_empty or is_run(state):
-            return state is algebra.nothing
-        for held in parts(algebra.firsts(state)):
-            target = algebra.after(state, held[0][0])
-            if target is not algebra.nothing and target not in seen:
-                seen.add(target)
-                waiting.append(target)
-        if len(seen) > max_states:
-            raise TooManyStates
-    return True
+def but_texts(texts: Iterable[str]) -> Automaton:
+    """Return the minimal automaton of every text but some."""
+    held = of_texts(texts)
+    end = len(held.steps)
+    rows: list[tuple[tuple[CharSet, int], ...]] = []
+    for row in held.steps:
+        known = united([one for chars, _ in row for one in chars])
+        rows.append((*row, (others(known), end)))
+    accepting = (*(not ends for ends in held.accepting), True)
+    return Automaton((*rows, ()), accepting, (*held.tails, Tail(ANYTHING, 0, None)))
 
 
 def _tail(state: Language) -> Tail | None:

@@ -7,6 +7,7 @@ apart by its last character.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
@@ -26,6 +27,9 @@ MAX_PATTERN = 5000
 """Characters of a pattern."""
 
 _MAX_UNROLLED = 8
+
+# Only these mean more in one language than in the other.
+_READ_TWO_WAYS = re.compile(r"\\[dDwWsS]|(?<!\\)\.")
 
 
 class Before(Enum):
@@ -47,6 +51,8 @@ def compile_pattern(pattern: str, *, wide: bool = False) -> Automaton:
         BadPattern: it is broken.
         Beyond: it cannot be told exactly, or not in reasonable size.
     """
+    if wide and not _READ_TWO_WAYS.search(pattern):
+        return compile_pattern(pattern)
     if len(pattern) > MAX_PATTERN:
         raise Beyond(f"a pattern of {len(pattern):,} characters")
     tree = read_pattern(pattern, wide=wide)
