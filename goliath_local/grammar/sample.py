@@ -6,6 +6,7 @@ rules as deep as somebody else made them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.lengths import NEVER, Lengths
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _FAMILIAR = ((0x61, 0x7A), (0x30, 0x39), (0x41, 0x5A), (0x20, 0x20))
 _FAMILIAR_SHARE = 0.9
-_ANOTHER_ROUND = 0.7
+_ANOTHER_ROUND = 0.75
 
 
 def sample(rules: Rules, chance: Random, *, budget_bytes: int = 400) -> str:
@@ -61,7 +62,18 @@ def _option(options: Sequence[Expr], lengths: Lengths, chance: Random | None) ->
     """Return one of the options, the shortest without a chance."""
     if chance is None:
         return min(options, key=lengths.of)
-    return chance.choice([option for option in options if lengths.of(option) < NEVER])
+    possible = [option for option in options if lengths.of(option) < NEVER]
+    return possible[_weighted([_weight(option) for option in possible], chance)]
+
+
+def _weight(option: Expr) -> int:
+    """Return how likely an option is: any letter is likelier than the escapes beside it."""
+    return 12 if isinstance(option, Chars) and _has_letters(option) else 1
+
+
+@lru_cache(maxsize=256)
+def _has_letters(chars: Chars) -> bool:
+    return any(low <= 0x61 and high >= 0x7A for low, high in characters(chars))
 
 
 def _times(repeat: Repeat, lengths: Lengths, chance: Random | None) -> int:
