@@ -26,6 +26,7 @@
     │  ├─ FileMissing           there is no such file
     │  ├─ NotText               it is not UTF-8 text of at most 1 MiB
     │  └─ StaleFile             it is no longer the version that was meant
+    ├─ ToolServerError          a server of tools did not start, failed a call, or is gone
     ├─ HttpError                a server could not be asked, or its reply is over the limits
     ├─ FallbackError            the fallback did not give a usable reply
     ├─ ScriptError              a scripted model was asked what its script does not say; an
@@ -286,6 +287,20 @@ class NotText(FileError):
 
 class StaleFile(FileError):
     """The file is no longer the version that was meant."""
+
+
+class ToolServerError(GoliathError):
+    """A server of tools did not start, failed a call, or is gone.
+
+    Attributes:
+        server: what the server is called.
+        reason: what happened, in words.
+    """
+
+    def __init__(self, server: str, reason: str) -> None:
+        super().__init__(f"{server}: {reason}")
+        self.server = server
+        self.reason = reason
 
 
 class HttpError(GoliathError):
