@@ -2,12 +2,13 @@
 
 from goliath_local.errors import GrammarError, SchemaError
 from goliath_local.grammar.choices import choices
-from goliath_local.grammar.compile import Spacing, compile_schema
+from goliath_local.grammar.compile import compile_schema
 from goliath_local.grammar.grammar import Deferred, Grammar
 from goliath_local.grammar.match import Matcher
 from goliath_local.grammar.read import read_gbnf
 from goliath_local.grammar.rules import Rules
 from goliath_local.grammar.sample import sample
+from goliath_local.grammar.style import Spacing
 from goliath_local.grammar.vocabulary import Vocabulary
 
 __all__ = [

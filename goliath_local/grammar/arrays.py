@@ -1,7 +1,7 @@
 """Arrays as rules.
 
-Pure but for the book. Plain arrays are repetitions; where items must differ or be counted, each state
-of the count is a rule.
+Pure but for the book. Plain arrays are repetitions; where items must differ or be counted, each
+state of the count is a rule.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from goliath_local.schema import joined
 
 if TYPE_CHECKING:
     from goliath_local.grammar.items import ArrayPlan
-    from goliath_local.grammar.lower import Lowering
+    from goliath_local.grammar.lowers import Lowers
     from goliath_local.schema import Contained, Goal
 
 _MOST_SETS = 130
@@ -30,7 +30,7 @@ _Count: TypeAlias = tuple[int, tuple[int, ...]]
 """Items so far, as far as it matters, and how many of each kind."""
 
 
-def array_expr(lowering: Lowering, plan: ArrayPlan, hint: str) -> Expr | None:
+def array_expr(lowering: Lowers, plan: ArrayPlan, hint: str) -> Expr | None:
     """Return an expression for the arrays of a plan; None when there are none."""
     most = _most(lowering, plan)
     if most is not None and most < plan.least:
@@ -50,7 +50,7 @@ def array_expr(lowering: Lowering, plan: ArrayPlan, hint: str) -> Expr | None:
     return _plain(lowering, plan, most, hint)
 
 
-def _most(lowering: Lowering, plan: ArrayPlan) -> int | None:
+def _most(lowering: Lowers, plan: ArrayPlan) -> int | None:
     """Return how many items there can be, seeing that some places have no value."""
     for place, goal in enumerate(plan.prefix):
         if not lowering.survey.is_fertile(goal):
@@ -61,11 +61,11 @@ def _most(lowering: Lowering, plan: ArrayPlan) -> int | None:
     return plan.most
 
 
-def _item(lowering: Lowering, goal: Goal) -> Expr:
+def _item(lowering: Lowers, goal: Goal) -> Expr:
     return Seq((lowering.value(goal), lowering.style.after))
 
 
-def _plain(lowering: Lowering, plan: ArrayPlan, most: int | None, hint: str) -> Expr:
+def _plain(lowering: Lowers, plan: ArrayPlan, most: int | None, hint: str) -> Expr:
     style, close = lowering.style, Text("]")
     size = len(plan.prefix) if most is None else min(len(plan.prefix), most)
     if most == 0:
@@ -90,7 +90,7 @@ def _plain(lowering: Lowering, plan: ArrayPlan, most: int | None, hint: str) -> 
     return Seq((style.array_open, tail))
 
 
-def _repeated(lowering: Lowering, item: Expr, least: int, most: int | None) -> Expr:
+def _repeated(lowering: Lowers, item: Expr, least: int, most: int | None) -> Expr:
     more: Expr = Seq((lowering.style.comma, item))
     if least > 1 or (most is not None and most > 1):
         # One symbol to be counted: llama.cpp multiplies counts by symbols.
@@ -98,7 +98,7 @@ def _repeated(lowering: Lowering, item: Expr, least: int, most: int | None) -> E
     return lowering.book.repeated(more, least, most)
 
 
-def _distinct(lowering: Lowering, plan: ArrayPlan, most: int | None, hint: str) -> Expr | None:
+def _distinct(lowering: Lowers, plan: ArrayPlan, most: int | None, hint: str) -> Expr | None:
     """Return arrays of different items; None when that takes too many states."""
     if plan.prefix:
         return None
@@ -137,7 +137,7 @@ def _distinct(lowering: Lowering, plan: ArrayPlan, most: int | None, hint: str) 
 class _Counted:
     """Arrays in which items of some kinds are counted."""
 
-    def __init__(self, lowering: Lowering, plan: ArrayPlan, most: int | None, hint: str) -> None:
+    def __init__(self, lowering: Lowers, plan: ArrayPlan, most: int | None, hint: str) -> None:
         self.lowering, self.plan, self.most, self.hint = lowering, plan, most, hint
         starts = [held.start for held in plan.contains]
         self.cap = max(len(plan.prefix), plan.least, most or 0, *starts)

@@ -1,7 +1,7 @@
 """The rules of a grammar while it is being written.
 
-The book changes as rules are added; a rule never does. Equal expressions become one rule, and no two
-rules have one name.
+The book changes as rules are added; a rule never does. Equal expressions become one rule, and no
+two rules have one name.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Book:
     def _at_most(self, item: Expr, count: int) -> Expr:
         if count <= _WRITTEN_OUT:
             return Repeat(item, 0, count)
-        # q blocks of k, then up to r: as r is at least k - 1, every count up to q k + r is reached.
+        # q blocks of k, then up to r: as r is at least k - 1, each count up to q k + r is reached.
         #   3000 = 53 blocks of 54, up to 138 more
         size = isqrt(count)
         blocks = (count - size + 1) // size

@@ -1,7 +1,7 @@
 """Compiles a schema to a grammar: the way in to this room.
 
-Pure. A schema is read and normalised (`goliath_local.schema`), looked through (`survey`), written as
-rules (`lower`), tidied and emitted.
+Pure. A schema is read and normalised (`goliath_local.schema`), looked through (`survey`), written
+as rules (`lower`), tidied and emitted.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def compile_schema(
 
     Args:
         schema: a JSON Schema (mapping or bool), a pydantic model, a dataclass or a type hint.
-        closed: where `additionalProperties` is absent, no extra keys are generated; False reads the
-            schema by the letter, every spelling of a value included.
+        closed: where `additionalProperties` is absent, no extra keys are generated; False reads
+            the schema by the letter, any order of keys and every spelling of a value included.
         spacing: `compact`, `pretty` (a blank after each comma and colon) or `free`.
         max_string: most characters of a string for which the schema names no lower limit.
 

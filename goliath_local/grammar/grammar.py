@@ -5,13 +5,14 @@ Pure. The matcher does the reading; `check` asks `jsonschema` or the model itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.grammar.match import Matcher
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from goliath_local.grammar.rules import Rules
     from goliath_local.schema import Declared
 

@@ -1,6 +1,6 @@
 """The items of one kind of array: how many, and what each must be.
 
-Pure. Where items must differ, or some must be of a kind, what was read so far is counted in states.
+Pure. Where items must differ, or some must be of a kind, `arrays` counts what was read so far.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from goliath_local.schema import NumberSet
 from goliath_local.schema.regular import Algebra, Decimals, Language, chars, determinise
 
 if TYPE_CHECKING:
+    from goliath_local.schema import NumberSet
     from goliath_local.schema.regular import Automaton
 
 _DIGITS, _DIGITS_BY_LETTER, _DIGITS_OF_MULTIPLES = 20, 64, 12
@@ -68,12 +68,12 @@ class _Writer:
         found = a.either([up, a.then(a.text("-"), down)])
         return a.both([found, *self.conditions(held)])
 
-    def upward(  # noqa: PLR0913
+    def upward(
         self,
         least: Decimal | None,
-        above: bool,  # noqa: FBT001
+        above: bool,
         most: Decimal | None,
-        below: bool,  # noqa: FBT001
+        below: bool,
         most_digits: int,
     ) -> Language:
         """Return the magnitudes between two bounds, and their spellings with an exponent."""

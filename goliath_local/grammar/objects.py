@@ -1,8 +1,8 @@
 """Objects as rules.
 
-Pure but for the book. A state is what was read of the keys so far, for each kind of object that still
-may be meant: so kinds that begin alike are one rule until they part. Keys come as a prefix tree; a
-key that is not declared may come anywhere.
+Pure but for the book. A state is what was read of the keys so far, for each kind of object that
+still may be meant: so kinds that begin alike are one rule until they part. Keys come as a prefix
+tree; a key that is not declared may come anywhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from goliath_local.schema import joined
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from goliath_local.grammar.lower import Lowering
+    from goliath_local.grammar.lowers import Lowers
     from goliath_local.grammar.members import ObjectPlan
     from goliath_local.schema import Goal
     from goliath_local.schema.regular import Language
@@ -32,8 +32,8 @@ _MOST_SETS = 400
 _BLOCK = 10
 """Optional keys that are told apart in one rule; those of the next block are in the next rule.
 
-Without blocks n optional keys would be n rules of n keys; with them, a text has to be told apart from
-one key of each block at once, and no more.
+Without blocks n optional keys would be n rules of n keys; with them, a text has to be told apart
+from one key of each block at once, and no more.
 """
 
 _MOST_IN_ANY_ORDER = 5
@@ -75,7 +75,7 @@ _Label: TypeAlias = tuple[str, int, int | None]
 class _Kind:
     """One kind of object, as a machine over its keys."""
 
-    def __init__(self, lowering: Lowering, plan: ObjectPlan) -> None:
+    def __init__(self, lowering: Lowers, plan: ObjectPlan) -> None:
         self.plan = plan
         survey = lowering.survey
         self.is_fertile = survey.is_fertile
@@ -144,7 +144,11 @@ class _Kind:
             return []
         more = min(count + 1, self.cap) if self.is_counted else 0
         found: list[tuple[_Label, _Seen]] = []
-        rows = self._in_order(at, members) if self.order is Order.SCHEMA else self._freely(at, members)
+        rows = (
+            self._in_order(at, members)
+            if self.order is Order.SCHEMA
+            else self._freely(at, members)
+        )
         for number, then, kept in rows:
             if number is None:
                 found.append((("skip", 0, None), (then, 0, frozenset(), frozenset())))
@@ -187,7 +191,7 @@ class _Kind:
     def _kept(self, members: frozenset[int], number: int, at: int) -> frozenset[int] | None:
         """Return what is to be remembered after a member; None when it may not come now."""
         seen = members | {number}
-        # A key that was asked for may not be passed over, and one that asks for a passed one not come.
+        # A key that was asked for may not be passed over; one that asks for a passed one is late.
         passed = set(range(at, number))
         for first, second in self.plan.implies:
             if first in members and second in passed:
@@ -223,7 +227,7 @@ class _Kind:
 class Objects:
     """Writes the objects of one goal."""
 
-    def __init__(self, lowering: Lowering, hint: str) -> None:
+    def __init__(self, lowering: Lowers, hint: str) -> None:
         self.lowering, self.hint = lowering, hint
         self.kinds: list[_Kind] = []
         self._keys: dict[frozenset[_State], Expr] = {}
@@ -306,7 +310,9 @@ class Objects:
             options.append(self._tree(members))
         for (names, _), (goal, targets) in others.items():
             options.append(self._other(names, goal, frozenset(targets)))
-        whole = [Seq((Text('"'), options[0] if len(options) == 1 else Alt(tuple(options))))]
+        whole: list[Expr] = [
+            Seq((Text('"'), options[0] if len(options) == 1 else Alt(tuple(options))))
+        ]
         if skipped:
             whole.append(self.keys(frozenset(skipped)))
         return whole[0] if len(whole) == 1 else Alt(tuple(whole))

@@ -86,11 +86,11 @@ class _Writer:
         return found[0] if len(found) == 1 else Alt(tuple(found))
 
     def run(self, number: int) -> Expr | None:
-        """Return a state as a counted repetition, where it begins a row of like states.
+        r"""Return a state as a counted repetition, where it begins a row of like states.
 
         Of each state in the row the same characters lead to the next, and all else is alike.
-            \\d{4}-      four states in a row, nothing else leads out     → [0-9]{4} …
-            \\d{1,9}\\.   the point leads out of each, to one state         → [0-9]{0,8} "." …
+            \d{4}-       four states in a row, nothing else leads out     → [0-9]{4} …
+            \d{1,9}\.     the point leads out of each, to one state         → [0-9]{0,8} "." …
         """
         for held, _ in self.automaton.steps[number]:
             length, last = self._row(number, held)

@@ -1,13 +1,12 @@
 """Looks through everything a schema can reach, before a rule is written.
 
 Each goal is prepared once: its strings and numbers as automata, its arrays and objects as plans.
-Then it is found out which goals have a value at all: a grammar must have no way in without a way out.
+Then it is found out which goals have a value at all: a grammar has no way in without a way out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,8 @@ from goliath_local.schema.regular import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from goliath_local.schema import Deferred, Goal, NumberSet, Reader, Values
 
 MAX_GOALS = 4000
@@ -124,7 +125,9 @@ class Survey:
                 waiting.append(())
                 self._everywhere.append(key)
                 continue
-            for plan in (*prepared.arrays, *prepared.objects):
+            for array in prepared.arrays:
+                waiting += array.goals
+            for plan in prepared.objects:
                 waiting += plan.goals
 
     def _prepared(self, goal: Goal) -> Prepared:

@@ -34,16 +34,16 @@ def tidy(rules: Mapping[str, Expr]) -> Rules:
     return Rules(_renamed(_moved(merged)))
 
 
-def _merged(rules: Mapping[str, Expr]) -> dict[str, Expr]:
+def _merged(rules: dict[str, Expr]) -> dict[str, Expr]:
     """Return the rules simplified, with equal ones made one."""
     by_expr: dict[Expr, str] = {}
     instead: dict[str, Expr] = {}
     merged: dict[str, Expr] = {}
     # From the back, so that what a rule refers to was mostly seen before.
-    for name, expr in reversed(rules.items()):
+    for name, expr in reversed(tuple(rules.items())):
         whole = rebuilt(expr, instead)
         first = by_expr.setdefault(whole, name)
-        if first != name and name != "root":
+        if name not in (first, "root"):
             instead[name] = Ref(first)
         else:
             merged[name] = whole
@@ -58,7 +58,7 @@ def _merged(rules: Mapping[str, Expr]) -> dict[str, Expr]:
 
 
 def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
-    """Return the rules with those that are used once, or are tiny, moved to where they are used."""
+    """Return the rules with what is used once, or is tiny, moved to where it is used."""
     refers = {name: references(expr) for name, expr in rules.items()}
     rules = _reached(rules, refers)
     uses = Counter(other for name in rules for other in refers[name])
@@ -67,7 +67,7 @@ def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
     moved: dict[str, Expr] = {}
     depths: dict[str, int] = {}
     # From the back, for a rule that is used once comes after the one that uses it.
-    for name, expr in reversed(rules.items()):
+    for name, expr in reversed(tuple(rules.items())):
         taken = {other: instead[other] for other in refers[name] if other in instead}
         whole = rebuilt(expr, taken) if taken else expr
         size, depth = _measures(whole)

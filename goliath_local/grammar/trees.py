@@ -5,7 +5,6 @@ Pure.
 
 from __future__ import annotations
 
-import os.path
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Alt, Expr, Seq, Text
@@ -45,10 +44,17 @@ def prefix_tree(
         if not first:
             options += [after for _, after in group]
             continue
-        shared = os.path.commonprefix([text for text, _ in group])
+        shared = _common_start([text for text, _ in group])
         rest = [(text[len(shared) :], after) for text, after in group]
         inner = prefix_tree(rest, share=share, depth=depth + 1)
         if len(rest) > 1:
             inner = share(inner)
         options.append(Seq((Text(shared), inner)))
     return options[0] if len(options) == 1 else Alt(tuple(options))
+
+
+def _common_start(texts: list[str]) -> str:
+    """Return what all the texts begin with."""
+    first, last = min(texts), max(texts)
+    size = next((i for i, char in enumerate(first) if last[i : i + 1] != char), len(first))
+    return first[:size]

@@ -7,7 +7,6 @@ elsewhere (`combined`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +38,8 @@ from goliath_local.schema.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
     from goliath_local.schema.document import Place
     from goliath_local.schema.reads import Reads
     from goliath_local.schema.regular import Language
@@ -157,7 +157,7 @@ def _text(
 def pattern_language(
     reader: Reads, pattern: str, place: Place, deferred: set[Deferred], *, wide: bool = False
 ) -> Language:
-    """Return the texts in which a pattern is found; every text, and a report, where that is unknown.
+    """Return the texts in which a pattern is found; if that is unknown, every text and a report.
 
     Raises:
         SchemaError: the pattern is broken.
@@ -186,7 +186,7 @@ def _verify_pattern(pattern: str, pointer: str, keyword: str, reason: Exception)
 
 
 def format_language(reader: Reads, name: str, place: Place, deferred: set[Deferred]) -> Language:
-    """Return the texts of a format; every text, and a report, when there is no automaton for it."""
+    """Return the texts of a format; where it has no automaton every text, and a report."""
     if name in _FORMATS_AS_EXPRESSIONS:
         tree = format_tree(name, by_letter=reader.by_letter)
         if tree is not None:

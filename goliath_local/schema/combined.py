@@ -19,7 +19,6 @@ from goliath_local.schema.shapes import (
     deferring,
     everything,
     goal_of_key,
-    is_nothing,
     join,
     meet,
 )

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
-from jsonschema_specifications import REGISTRY as STANDARD
+from jsonschema.validators import Draft202012Validator, validator_for
 
 from goliath_local.errors import SchemaError
 from goliath_local.schema.keywords import SILENT, escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 200
 """Values inside one another in a schema document."""
@@ -39,6 +42,9 @@ class Resource:
 
     anchors: dict[str, tuple[Any, str]]
     dynamic: set[str]
+
+
+_Waiting: TypeAlias = "tuple[Any, str, Resource, int]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +79,7 @@ class Document:
         """Register a document with all that can be named in it."""
         resource = self._resource(schema, uri, pointer, draft_of(schema))
         self._by_schema[id(schema)] = resource
-        waiting: list[tuple[Any, str, Resource, int]] = [(schema, pointer, resource, 0)]
+        waiting: list[_Waiting] = [(schema, pointer, resource, 0)]
         size = 0
         while waiting:
             value, at, resource, depth = waiting.pop()
@@ -84,17 +90,13 @@ class Document:
                 raise SchemaError("", "", f"more than {MAX_SIZE:,} values: split the schema")
             if isinstance(value, Mapping):
                 resource = self._named(value, at, resource)
-                for key, inner in value.items():
-                    if not isinstance(key, str):
-                        raise SchemaError(at, "", f"{key!r} is no name: keys must be strings")
-                    if isinstance(inner, Mapping | list | tuple) and key not in _DATA:
-                        waiting.append((inner, f"{at}/{escaped(key)}", resource, depth + 1))
-                    elif key in _DATA:
-                        _verify_depth(inner, f"{at}/{escaped(key)}", depth)
-            elif isinstance(value, list | tuple):
-                for number, inner in enumerate(value):
-                    if isinstance(inner, Mapping | list | tuple):
-                        waiting.append((inner, f"{at}/{number}", resource, depth + 1))
+                waiting += _inside(value, at, resource, depth)
+            else:
+                waiting += [
+                    (inner, f"{at}/{number}", resource, depth + 1)
+                    for number, inner in enumerate(value if _is_list(value) else ())
+                    if isinstance(inner, Mapping | list | tuple)
+                ]
         return self.place(schema, pointer, self._by_schema[id(schema)])
 
     def _named(self, schema: Mapping[str, Any], at: str, resource: Resource) -> Resource:
@@ -102,7 +104,7 @@ class Document:
         own = schema.get("$id" if resource.draft > 4 else "id")
         # Up to draft 7 nothing beside a $ref counts.
         if isinstance(own, str) and not (resource.draft < 2019 and "$ref" in schema):
-            base, anchor = urldefrag(_joined(resource.uri, own))
+            base = urldefrag(_joined(resource.uri, own))[0]
             if own.startswith("#"):
                 resource.anchors.setdefault(own[1:], (schema, at))
             elif schema is resource.root:
@@ -231,10 +233,11 @@ class Document:
         return self.place(value, pointer, resource)
 
     def _standard(self, uri: str) -> Resource | None:
-        found = STANDARD.get(uri) or STANDARD.get(f"{uri}#")
-        if found is None:
+        unknown = Draft202012Validator
+        known = validator_for({"$schema": uri}, default=unknown)
+        if known is unknown and uri != unknown.META_SCHEMA["$id"]:
             return None
-        self._add(found.contents, uri, uri)
+        self._add(known.META_SCHEMA, uri, uri)
         return self._by_uri.get(uri)
 
     @property
@@ -256,6 +259,24 @@ def draft_of(schema: Any, inherited: int = _NEWEST_DRAFT) -> int:
         if f"draft-0{draft}" in named:
             return draft
     return 2019 if "2019-09" in named else _NEWEST_DRAFT
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _inside(
+    schema: Mapping[str, Any], at: str, resource: Resource, depth: int
+) -> Iterator[_Waiting]:
+    """Yield the containers right inside a subschema; what is data is only measured."""
+    for key, inner in schema.items():
+        if not isinstance(key, str):
+            raise SchemaError(at, "", f"{key!r} is no name: keys must be strings")
+        below = f"{at}/{escaped(key)}"
+        if key in _DATA:
+            _verify_depth(inner, below, depth)
+        elif isinstance(inner, Mapping | list | tuple):
+            yield inner, below, resource, depth + 1
 
 
 def _joined(base: str, uri: str) -> str:

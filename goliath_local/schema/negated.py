@@ -1,12 +1,11 @@
 """Complements: everything that a subschema does not hold.
 
-Pure. A subschema holds where all its keywords do, so its complement is the union of what breaks each.
-Where the complement of one keyword cannot be told, everything is allowed and the keyword reported.
+Pure. A subschema holds where all its keywords do, so its complement is the union of what breaks
+each. Where the complement of one keyword cannot be told, everything is allowed and it is reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -43,7 +42,7 @@ from goliath_local.schema.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from goliath_local.schema.document import Place

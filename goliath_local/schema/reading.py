@@ -1,8 +1,8 @@
 """Reads a schema into what it allows, place by place, on demand.
 
-Pure. Everything inside one place is put together here: references are followed, branches worked in,
-types, bounds and lengths intersected. What is inside arrays and objects is left as goals, so that a
-schema that refers to itself is read as far as anyone asks, and no further.
+Pure. Everything inside one place is put together here: references are followed, branches worked
+in, types, bounds and lengths intersected. What is inside arrays and objects is left as goals, so
+that a schema that refers to itself is read as far as anyone asks, and no further.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from goliath_local.schema.document import Document
 from goliath_local.schema.keywords import KEYWORDS, SILENT, Support, verify_form
 from goliath_local.schema.negated import complement
 from goliath_local.schema.reads import MAX_SHAPES, Circular
-from goliath_local.schema.regular import MAX_STATES, Algebra, Kind, TooManyStates, determinise, is_run
+from goliath_local.schema.regular import (
+    MAX_STATES,
+    Algebra,
+    Kind,
+    TooManyStates,
+    determinise,
+    is_run,
+)
 from goliath_local.schema.shapes import (
     Values,
     deferring,
@@ -64,7 +71,7 @@ class Reader:
 
         self.is_annotating = False
         root = self.document.root
-        self.never: Goal = (self.document.invented(False, root.pointer, root.resource).number,)  # noqa: FBT003
+        self.never: Goal = (self.document.invented(False, root.pointer, root.resource).number,)
         self.root: Goal = (root.number,)
         self._known: dict[tuple[frozenset[int], bool], Values] = {}
         self._open: dict[int, None] = {}

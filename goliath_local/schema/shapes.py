@@ -1,8 +1,8 @@
 """What a schema allows, normalised: for each JSON type the values that are left.
 
-Pure: data, and how two of them meet. A schema that allows several kinds of object holds a shape for
-each; inside a shape everything holds at once. What stands inside arrays and objects is not looked
-into here: a `Goal` names the subschemas that all must hold there.
+Pure: data, and how two of them meet. A schema that allows several kinds of object holds a shape
+for each; inside a shape everything holds at once. What stands inside arrays and objects is not
+looked into here: a `Goal` names the subschemas that all must hold there.
 """
 
 from __future__ import annotations
@@ -162,22 +162,22 @@ def is_nothing(values: Values, algebra: Algebra) -> bool:
 def meet(left: Values, right: Values, algebra: Algebra) -> Values:
     """Return what both allow."""
     numbers = [
-        found
+        number
         for one in left.numbers
         for other in right.numbers
-        if (found := one if one == other else meet_numbers(one, other)) is not None
+        if (number := one if one == other else meet_numbers(one, other)) is not None
     ]
     arrays = [
-        found
+        array
         for one in left.arrays
         for other in right.arrays
-        if (found := meet_arrays(one, other)) is not None
+        if (array := meet_arrays(one, other)) is not None
     ]
     objects = [
-        found
+        shape
         for one in left.objects
         for other in right.objects
-        if (found := meet_objects(one, other, algebra)) is not None
+        if (shape := meet_objects(one, other, algebra)) is not None
     ]
     return Values(
         null=left.null and right.null,

@@ -79,7 +79,7 @@ class Algebra:
             found = self.then(self.chars(((ord(char), ord(char)),)), found)
         return found
 
-    def then(self, first: Language, rest: Language) -> Language:
+    def then(self, first: Language, rest: Language) -> Language:  # noqa: PLR0911  # one a rule
         """Return a text of the first followed by one of the rest."""
         if first is self.nothing or rest is self.nothing:
             return self.nothing
@@ -185,7 +185,7 @@ class Algebra:
         return self._make(Kind.AUTOMATON, (automaton, state), has_empty=has_empty)
 
     def firsts(self, language: Language) -> tuple[CharSet, ...]:
-        """Return sets that tell apart the characters after which the language goes on differently."""
+        """Return sets that tell characters apart after which a language goes on differently."""
         if language.firsts is None:
             language.firsts = tuple(dict.fromkeys(self._firsts(language)))
         return language.firsts
@@ -216,7 +216,7 @@ class Algebra:
             found = language.steps[code] = self._after(language, code)
         return found
 
-    def _after(self, language: Language, code: int) -> Language:
+    def _after(self, language: Language, code: int) -> Language:  # noqa: C901, PLR0911  # by kind
         args = language.args
         match language.kind:
             case Kind.CHARS:

@@ -1,7 +1,7 @@
 """A deterministic automaton over characters.
 
-Pure. State 0 is the start. A state that accepts a plain repetition of one set of characters is kept
-as such (a `Tail`), however long: `[a-z]{0,5000}` is one state, not five thousand.
+Pure. State 0 is the start. A state that accepts a plain repetition of one set of characters is
+kept as such (a `Tail`), however long: `[a-z]{0,5000}` is one state, not five thousand.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ _COMPLEMENTS = {"d": "D", "D": "d", "w": "W", "W": "w", "s": "S", "S": "s"}
 
 
 @cache
-def _narrow(letter: str) -> CharSet:
+def _narrow(letter: str) -> CharSet:  # noqa: PLR0911  # one a letter
     match letter:
         case "d":
             return _DIGITS

@@ -1,7 +1,7 @@
 """Decimal numbers as texts: bounds, multiples, and the ways JSON spells a number.
 
-Pure. A magnitude is digits, with or without a fraction, without a sign; an exponent, where there is
-one, is added by who uses this. Source: RFC 8259 section 6, numbers.
+Pure. A magnitude is digits, with or without a fraction, without a sign; an exponent, where there
+is one, is added by who uses this. Source: RFC 8259 section 6, numbers.
 """
 
 from __future__ import annotations

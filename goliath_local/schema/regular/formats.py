@@ -98,8 +98,8 @@ _EMAIL = rf"{_ATOMS}@{_HOST}"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~]){0,31}"'
 _ANY_EMAIL = rf"(?:{_ATOMS}|{_QUOTED})@(?:{_HOST}|\[{_IPV4}\]|\[IPv6:{_IPV6}\])"
 
-# Source: RFC 3986 appendix A. Addresses in brackets, five sixths of the automaton, only where every
-# valid text is wanted.
+# Source: RFC 3986 appendix A. Addresses in brackets, most of the automaton, only where every valid
+# text is wanted.
 _PERCENT = r"%[0-9A-Fa-f]{2}"
 _PLAIN = r"A-Za-z0-9\-._~!$&'()*+,;="
 

@@ -1,6 +1,6 @@
 """Which states of an automaton mean the same.
 
-Pure. Hopcroft's partition refinement, over the parts of the alphabet that the automaton tells apart.
+Pure. Hopcroft's partition refinement, over the parts of the alphabet that are told apart.
 Source: J. Hopcroft, An n log n algorithm for minimizing states in a finite automaton (1971).
 """
 

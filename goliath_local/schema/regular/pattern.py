@@ -1,6 +1,6 @@
-"""Patterns as automata.
+r"""Patterns as automata.
 
-Pure. Claims about a place (`^`, `$`, `\\\\b`, look-ahead) are worked in while the expression is put
+Pure. Claims about a place (`^`, `$`, `\b`, look-ahead) are worked in while the expression is put
 together from the right: what follows a claim is intersected with it, what stands before it is told
 apart by its last character.
 """
@@ -54,7 +54,8 @@ def compile_pattern(pattern: str, *, wide: bool = False) -> Automaton:
     if wide and not _READ_TWO_WAYS.search(pattern):
         return compile_pattern(pattern)
     if len(pattern) > MAX_PATTERN:
-        raise Beyond(f"a pattern of {len(pattern):,} characters")
+        reason = f"a pattern of {len(pattern):,} characters"
+        raise Beyond(reason)
     tree = read_pattern(pattern, wide=wide)
     builder = _Builder(Algebra())
     try:
@@ -64,7 +65,7 @@ def compile_pattern(pattern: str, *, wide: bool = False) -> Automaton:
 
 
 def compile_tree(tree: Tree) -> Automaton:
-    """Return the automaton of the texts that a tree is, from their first to their last character."""
+    """Return the automaton of the texts that a tree is, from first to last character."""
     builder = _Builder(Algebra())
     whole = builder.build(tree, Before.START, lambda _: builder.algebra.empty)
     return determinise(builder.algebra, whole)
@@ -96,7 +97,7 @@ class _Builder:
         ]
         return a.either([self.build(tree, Before.START, rest), *within])
 
-    def build(self, tree: Tree, before: Before, rest: _Rest) -> Language:
+    def build(self, tree: Tree, before: Before, rest: _Rest) -> Language:  # noqa: PLR0911
         """Return the texts of the tree, at that place, with the rest behind them."""
         a = self.algebra
         if is_plain(tree):
@@ -118,7 +119,7 @@ class _Builder:
             case _:
                 return self.edge(tree is Place.WORD_EDGE, before, rest)
 
-    def edge(self, wanted: bool, before: Before, rest: _Rest) -> Language:  # noqa: FBT001
+    def edge(self, wanted: bool, before: Before, rest: _Rest) -> Language:
         a = self.algebra
         word_next = a.then(self.word, a.anything)
         claimed = word_next if (before is not Before.WORD) == wanted else a.but(word_next)

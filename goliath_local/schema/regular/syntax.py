@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-
 from goliath_local.schema.regular.charsets import CharSet, chars, others, united
 from goliath_local.schema.regular.classes import category, named
 from goliath_local.schema.regular.tree import Ahead, Choice, Loop, One, Place, Row, Tree
@@ -47,7 +46,8 @@ def read_pattern(pattern: str, *, wide: bool = False) -> Tree:
     reader = _Reader(pattern, wide=wide)
     tree = reader.choice(0)
     if not reader.is_done:
-        raise BadPattern(f"a ) without its ( at character {reader.at + 1}")
+        reason = f"a ) without its ( at character {reader.at + 1}"
+        raise BadPattern(reason)
     return tree
 
 
@@ -78,7 +78,8 @@ class _Reader:
 
     def choice(self, depth: int) -> Tree:
         if depth > MAX_DEPTH:
-            raise BadPattern(f"more than {MAX_DEPTH} groups inside one another")
+            reason = f"more than {MAX_DEPTH} groups inside one another"
+            raise BadPattern(reason)
         options = [self.row(depth)]
         while self.takes("|"):
             options.append(self.row(depth))
@@ -100,7 +101,8 @@ class _Reader:
             raise Beyond("a possessive repetition")
         self.takes("?")  # a lazy one finds the same texts
         if self.count() is not None:
-            raise BadPattern(f"nothing to repeat at character {self.at}")
+            reason = f"nothing to repeat at character {self.at}"
+            raise BadPattern(reason)
         return Loop(body, *count)
 
     def count(self) -> tuple[int, int | None] | None:
@@ -116,12 +118,14 @@ class _Reader:
         least = int(match[1])
         most = least if match[2] is None else int(match[3]) if match[3] else None
         if most is not None and most < least:
-            raise BadPattern(f"{match[0]} has its numbers the wrong way round")
+            reason = f"{match[0]} has its numbers the wrong way round"
+            raise BadPattern(reason)
         if max(least, most or 0) > _MAX_COUNT:
-            raise Beyond(f"{match[0]} is too much")
+            reason = f"{match[0]} is too much"
+            raise Beyond(reason)
         return least, most
 
-    def atom(self, depth: int) -> Tree:
+    def atom(self, depth: int) -> Tree:  # noqa: PLR0911  # one a sign
         char = self.next()
         match char:
             case "^":
@@ -137,7 +141,8 @@ class _Reader:
             case "\\":
                 return self.escape()
             case "*" | "+" | "?":
-                raise BadPattern(f"nothing to repeat at character {self.at}")
+                reason = f"nothing to repeat at character {self.at}"
+                raise BadPattern(reason)
             case _:
                 return One(chars(char))
 
@@ -166,7 +171,7 @@ class _Reader:
             return Place.NO_WORD_EDGE
         return One(self.escaped(self.wide))
 
-    def escaped(self, wide: bool) -> CharSet:  # noqa: FBT001
+    def escaped(self, wide: bool) -> CharSet:
         """Return the set an escape stands for, after its backslash."""
         letter = self.next()
         if letter in "dDwWsS":
@@ -178,7 +183,8 @@ class _Reader:
         if letter == "0" and not self.text[self.at : self.at + 1].isdigit():
             return chars("\0")
         if letter.isalnum():
-            raise Beyond(f"\\{letter}")
+            reason = f"\\{letter}"
+            raise Beyond(reason)
         return chars(letter)
 
     def coded(self, letter: str) -> str:
@@ -187,7 +193,8 @@ class _Reader:
         if letter == "c":
             control = self.next()
             if not ("A" <= control.upper() <= "Z"):
-                raise BadPattern(f"\\c{control}")
+                reason = f"\\c{control}"
+                raise BadPattern(reason)
             return chr(ord(control.upper()) - 64)
         if letter == "u" and self.takes("{"):
             end = self.text.find("}", self.at)
@@ -195,7 +202,8 @@ class _Reader:
             return chr(_code(digits, at_most=6))
         digits, self.at = self.text[self.at : self.at + _HEX[letter]], self.at + _HEX[letter]
         if len(digits) < _HEX[letter]:
-            raise BadPattern(f"\\{letter}{digits}")
+            reason = f"\\{letter}{digits}"
+            raise BadPattern(reason)
         code = _code(digits, at_most=4)
         return chr(code) if not 0xD800 <= code <= 0xDFFF else self.pair(code)
 
@@ -211,7 +219,8 @@ class _Reader:
         match = re.compile(r"\{([A-Za-z_=]+)\}").match(self.text, self.at)
         held = category(match[1]) if match else None
         if match is None or held is None:
-            raise Beyond(f"\\{letter} with a property that is not a general category")
+            reason = f"\\{letter} with a property that is not a general category"
+            raise Beyond(reason)
         self.at = match.end()
         return held if letter == "p" else others(held)
 
@@ -227,7 +236,7 @@ class _Reader:
         held = united(ranges)
         return others(held) if negated else held
 
-    def ranged(self, wide: bool) -> CharSet:  # noqa: FBT001
+    def ranged(self, wide: bool) -> CharSet:
         """Return the next character, range or named set of a class."""
         low = self.member(wide)
         after = self.text[self.at : self.at + 2]
@@ -240,10 +249,11 @@ class _Reader:
         if len(high) != 1 or high[0][0] != high[0][1]:
             return united([*low, *chars("-"), *high])
         if high[0][0] < low[0][0]:
-            raise BadPattern(f"a range the wrong way round before character {self.at + 1}")
+            reason = f"a range the wrong way round before character {self.at + 1}"
+            raise BadPattern(reason)
         return united([(low[0][0], high[0][0])])
 
-    def member(self, wide: bool) -> CharSet:  # noqa: FBT001
+    def member(self, wide: bool) -> CharSet:
         char = self.next()
         if char != "\\":
             return chars(char)
@@ -256,7 +266,9 @@ def _code(digits: str, *, at_most: int) -> int:
     try:
         code = int(digits, 16)
     except ValueError:
-        raise BadPattern(f"{digits!r} is no hexadecimal number") from None
+        reason = f"{digits!r} is no hexadecimal number"
+        raise BadPattern(reason) from None
     if len(digits) > at_most or code > 0x10FFFF:
-        raise BadPattern(f"{digits!r} is no character")
+        reason = f"{digits!r} is no character"
+        raise BadPattern(reason)
     return code
