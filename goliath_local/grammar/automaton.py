@@ -1,11 +1,13 @@
 """The states of grammars, built when they are first needed, each once.
 
 Pure, but for the tables: they only save work, and are dropped, those of all grammars together,
-when they have grown to some tens of megabytes.
+when they have grown to some tens of megabytes. Models in several threads may share a grammar:
+a table is only ever read with a default and written whole, so the worst is work done twice.
 """
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakSet
 
@@ -58,7 +60,7 @@ class Automaton(Generic[S]):
         self._leads_to: dict[tuple[tuple[Node, Stack], ...], S] = {}
         root = Program(rules, verify(rules)).entry("root")
         self.start = self.state_at([(root, self._stacks.push(END, self._stacks.bottom))])
-        _TABLES.automata.add(self)
+        _TABLES.add(self)
 
     def __len__(self) -> int:
         return len(self._states)
@@ -109,17 +111,24 @@ class Automaton(Generic[S]):
 class _Tables:
     """How much all automata remember together."""
 
-    __slots__ = ("automata", "units")
+    __slots__ = ("_automata", "_lock", "_units")
 
     def __init__(self) -> None:
-        self.automata: WeakSet[Automaton[Any]] = WeakSet()
-        self.units = 0
+        self._automata: WeakSet[Automaton[Any]] = WeakSet()
+        self._units = 0
+        self._lock = Lock()
+
+    def add(self, automaton: Automaton[Any]) -> None:
+        with self._lock:
+            self._automata.add(automaton)
 
     def count(self, units: int) -> None:
-        self.units += units
-        if self.units > MAX_UNITS:
-            self.units = 0
-            for automaton in list(self.automata):
+        self._units += units
+        if self._units > MAX_UNITS:
+            self._units = 0
+            with self._lock:
+                automata = list(self._automata)
+            for automaton in automata:
                 automaton.forget()
 
 

@@ -152,9 +152,10 @@ class Matcher:
                 break
             state = state.step(byte)
         if len(data) <= MAX_TOKEN_BYTES:
-            if self._after is _NO_TOKENS:
-                self._after = {}
-            self._after[data] = state
+            tokens = self._after
+            if tokens is _NO_TOKENS:
+                tokens = self._after = {}
+            tokens[data] = state
             self._automaton.remember()
         return state
 
@@ -165,9 +166,11 @@ class Matcher:
             if index:
                 todo.append((node.nexts[index], stack))  # type: ignore[arg-type]  # 0 is None
         found = self._automaton.state_at(todo) if todo else None
-        if self._next is _NO_STEPS:
-            self._next = {}
-        self._next[byte] = found
+        # Another thread may have all tables dropped at any moment, hence the local name.
+        steps = self._next
+        if steps is _NO_STEPS:
+            steps = self._next = {}
+        steps[byte] = found
         self._automaton.remember()
         return found
 

@@ -68,36 +68,33 @@ class Stacks:
         return found
 
     def union(self, left: Stack, right: Stack) -> Stack:
-        """Return the stacks that are in either set.
-
-        Two sets may share frames for thousands of levels, hence the explicit list of what is
-        still to be combined.
-        """
+        """Return the stacks that are in either set."""
         if left is right:
             return left
+        return self._unions.get((left, right)) or self._united(left, right)
+
+    def _united(self, left: Stack, right: Stack) -> Stack:
+        """Unite two sets that may share frames for thousands of levels, from below upwards."""
+        made: dict[tuple[Stack, Stack], Stack] = {}  # the table may be dropped meanwhile
         todo = [(left, right)]
         while todo:
             pair = todo[-1]
-            missing = self._missing(*pair)
+            known = made.get(pair) or self._unions.get(pair)
+            missing = () if known else [part for part in _shared(*pair) if part not in made]
             if missing:
                 todo.extend(missing)
                 continue
+            made[pair] = self._unions[pair] = known or self._combined(*pair, made)
             todo.pop()
-            if pair not in self._unions:
-                self._unions[pair] = self._combine(*pair)
-        return self._unions[left, right]
+        return made[left, right]
 
-    def _missing(self, left: Stack, right: Stack) -> list[tuple[Stack, Stack]]:
-        """Return the pairs one level down that have no union yet."""
-        ours = dict(left.frames)
-        pairs = ((ours[frame], below) for frame, below in right.frames if frame in ours)
-        return [pair for pair in pairs if pair[0] is not pair[1] and pair not in self._unions]
-
-    def _combine(self, left: Stack, right: Stack) -> Stack:
+    def _combined(
+        self, left: Stack, right: Stack, made: dict[tuple[Stack, Stack], Stack]
+    ) -> Stack:
         merged = dict(left.frames)
         for frame, below in right.frames:
             mine = merged.get(frame, below)
-            merged[frame] = below if mine is below else self._unions[mine, below]
+            merged[frame] = below if mine is below else made[mine, below]
         return self._of(merged.items())
 
     def _of(self, frames: Iterable[tuple[Frame, Stack]]) -> Stack:
@@ -109,3 +106,10 @@ class Stacks:
         if found is None:
             found = self._sets[key] = Stack(pairs)
         return found
+
+
+def _shared(left: Stack, right: Stack) -> list[tuple[Stack, Stack]]:
+    """Return what is below the frames that both have on top, where it differs."""
+    ours = dict(left.frames)
+    pairs = [(ours[frame], below) for frame, below in right.frames if frame in ours]
+    return [pair for pair in pairs if pair[0] is not pair[1]]

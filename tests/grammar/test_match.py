@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -216,6 +217,24 @@ def test_tables_are_dropped_when_they_are_full_and_states_live_on(
     assert state is not None
     assert state.is_complete
     assert len(first._automaton) < 100
+
+
+def test_several_threads_may_run_one_grammar_while_tables_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(automaton, "MAX_UNITS", 300)
+    first = start('root ::= "[" (root "a" | root "b" | [a-z]{0,30}) ("," root)* "]"')
+
+    def run(seed: int) -> bool:
+        text = b"[" * (seed % 9 + 1) + b"abc" * (seed % 7)
+        for _ in range(60):
+            state = first.advance(text)
+            if state is None or not state.accepts(state.shortest_ending()):
+                return False
+        return first.advance(text + b"!") is None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(run, range(64)))
 
 
 def exprs() -> st.SearchStrategy[Expr]:
