@@ -1,6 +1,6 @@
 """GBNF text → rules: all of llama.cpp's notation, save what would end or hang its process.
 
-Pure. What is refused beyond llama.cpp's own rules is told in `docs/grammar.md`; in short: what
+Pure. What is refused beyond llama.cpp's own rules is told in `docs/gbnf.md`; in short: what
 `verify` refuses, empty right sides, empty and backward classes, characters that do not exist,
 brackets deeper than 64, repetitions that llama.cpp would write out to enormous size, and its
 references to single tokens. As in llama.cpp, of a rule defined twice the last definition counts.
