@@ -13,7 +13,7 @@ from typing import Any
 from goliath_local.errors import SchemaError
 from goliath_local.grammar.book import Book
 from goliath_local.grammar.emit import emit
-from goliath_local.grammar.grammar import Grammar
+from goliath_local.grammar.grammar import Deferred, Grammar
 from goliath_local.grammar.lower import Lowering
 from goliath_local.grammar.style import Spacing, style_of
 from goliath_local.grammar.survey import Survey
@@ -43,7 +43,7 @@ def compile_schema(
     Raises:
         SchemaError: the schema is broken, contradictory, or too large; says where.
     """
-    document, read = _document(schema)
+    document, read, more = _document(schema)
     reader = Reader(document, by_letter=not closed)
     survey = Survey(reader, closed=closed, max_string=max_string)
     book = Book()
@@ -57,16 +57,19 @@ def compile_schema(
     return Grammar(
         gbnf=text,
         rules=rules,
-        deferred=tuple(sorted({*survey.deferred, *lowering.deferred})),
+        deferred=tuple(sorted({*survey.deferred, *lowering.deferred, *more})),
         ignored=tuple(reader.unknown),
         declared=functools.cache(read),
     )
 
 
-def _document(schema: SchemaSource) -> tuple[Any, functools.partial[Declared]]:
-    """Return a source as a JSON Schema, and how to make its reader."""
+def _document(
+    schema: SchemaSource,
+) -> tuple[Any, functools.partial[Declared], tuple[Deferred, ...]]:
+    """Return a source as a JSON Schema, how to make its reader, and whether that knows more."""
     if isinstance(schema, Mapping | bool):
         # Not declared yet: that checks the schema against the meta-schema, which takes its time.
-        return schema, functools.partial(declare, schema)
+        return schema, functools.partial(declare, schema), ()
     declared = declare(schema)
-    return declared.json, functools.partial(declare, declared)
+    more = (("", "model"),) if declared.says_more else ()
+    return declared.json, functools.partial(declare, declared), more

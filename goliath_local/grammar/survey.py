@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from goliath_local.errors import SchemaError
 from goliath_local.grammar.items import ArrayPlan, plan_array
 from goliath_local.grammar.members import ObjectPlan, plan_object
-from goliath_local.grammar.numbers import number_automaton
 from goliath_local.grammar.strings import MOST_WEIGHT, weight
-from goliath_local.schema import everything
+from goliath_local.schema import everything, number_automaton
 from goliath_local.schema.regular import (
     Automaton,
     Kind,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.errors import SchemaError
 from goliath_local.schema.listed import listed
+from goliath_local.schema.models import DECIMAL
+from goliath_local.schema.number_texts import number_automaton
 from goliath_local.schema.numbers import NumberSet, as_decimal
 from goliath_local.schema.numbers import meet as meet_numbers
 from goliath_local.schema.regular import (
@@ -149,6 +151,9 @@ def _text(
         pieces.append(algebra.loop(algebra.char, least, most))
     if "pattern" in schema:
         pieces.append(pattern_language(reader, schema["pattern"], place, deferred))
+    if DECIMAL in schema:
+        sets = _numbers((NumberSet(),), schema[DECIMAL], place, deferred)
+        pieces.append(algebra.automaton(number_automaton(sets, by_letter=False)))
     if "format" in schema:
         pieces.append(format_language(reader, schema["format"], place, deferred))
     return algebra.both(pieces)

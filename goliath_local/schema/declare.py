@@ -18,6 +18,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError
 from pydantic import ValidationError as PydanticError
 
 from goliath_local.errors import InvalidValue, SchemaError
+from goliath_local.schema.models import Schemas, says_more
 
 SchemaSource: TypeAlias = Any
 """A JSON Schema (mapping or bool), a pydantic model, a dataclass or a type hint."""
@@ -34,6 +35,9 @@ class Declared:
     """JSON value → validated value, transforms run once. Raises `InvalidValue`."""
 
     source: SchemaSource
+
+    says_more: bool = False
+    """Whether `read` refuses values that the JSON Schema lets pass."""
 
     @property
     def is_object(self) -> bool:
@@ -84,7 +88,7 @@ def _from_json_schema(schema: Mapping[str, Any]) -> Declared:
 def _from_type(hint: Any) -> Declared:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(hint)
-        schema = adapter.json_schema()
+        schema = adapter.json_schema(schema_generator=Schemas)
     except (PydanticSchemaGenerationError, PydanticUserError, TypeError) as error:
         name = getattr(hint, "__name__", hint)
         reason = f"{name} is neither a JSON Schema nor a type that has one: {error}"
@@ -97,7 +101,8 @@ def _from_type(hint: Any) -> Declared:
             first = error.errors(include_url=False)[0]
             raise InvalidValue(_pointer(first["loc"]), str(first["msg"])) from error
 
-    return Declared(json=schema, read=read, source=hint)
+    more = says_more(adapter.core_schema)
+    return Declared(json=schema, read=read, source=hint, says_more=more)
 
 
 def dump(value: Any) -> Any:

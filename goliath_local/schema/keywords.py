@@ -83,6 +83,7 @@ KEYWORDS: Mapping[str, Keyword] = {
     ),
     "pattern": Keyword(_P, Form.TEXT, "deferred: look-behind, back references, inline flags"),
     "format": Keyword(_P, Form.TEXT, "see the table of formats; an unknown one is deferred"),
+    "x-decimal": Keyword(_E, Form.SCHEMA, "ours: the number that a string spells (`Decimal`)"),
     # arrays
     "prefixItems": Keyword(_E, Form.SCHEMAS),
     "items": Keyword(_E, Form.ITEMS),

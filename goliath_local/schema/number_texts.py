@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from goliath_local.schema.regular import Algebra, Decimals, Language, chars, determinise
 
 if TYPE_CHECKING:
-    from goliath_local.schema import NumberSet
+    from goliath_local.schema.numbers import NumberSet
     from goliath_local.schema.regular import Automaton
 
 _DIGITS, _DIGITS_BY_LETTER, _DIGITS_OF_MULTIPLES = 20, 64, 12
