@@ -64,10 +64,11 @@ def describe(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
+    # The depth also ends a chain that bites its own tail.
     current: BaseException | None = error
-    while current is not None and id(current) not in seen and len(seen) < _DEPTH:
-        seen.add(id(current))
+    for _ in range(_DEPTH):
+        if current is None:
+            return
         yield current
         hidden = current.__suppress_context__
         current = current.__cause__ or (None if hidden else current.__context__)

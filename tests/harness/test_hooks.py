@@ -64,7 +64,13 @@ async def test_changing_what_a_hook_is_shown_changes_nothing(play, make, writer,
             data.outcome.result.trace[3].input = None
 
     memory = in_memory()
-    tool = make("write", lambda _a, _c: {"id": "p-1"}, TITLE, writes=True)
+    recalled = []
+
+    def note(_arguments, context):
+        recalled.extend(exchange["steps"][0]["output"] for exchange in context.recent)
+        return {"id": "p-1"}
+
+    tool = make("write", note, TITLE, writes=True)
     p = play([*write, *write], tools=[tool.tool], memory=memory, facts={"today": "Tuesday"})
     await p.run()
     p = play(
@@ -81,6 +87,7 @@ async def test_changing_what_a_hook_is_shown_changes_nothing(play, make, writer,
     assert "today: Tuesday" in p.calls[0].system
     saved = await memory.load()
     assert [exchange.steps[0].output for exchange in saved.recent] == [{"id": "p-1"}] * 2
+    assert recalled == [{"id": "p-1"}]
     assert len(result.diagnostics) == 1
 
 
