@@ -80,6 +80,9 @@ class _Draft:
     waiting: list[int] = field(default_factory=list)
     """Ids that are chosen, but not evaluated yet."""
 
+    open_piece: bytes = b""
+    """What the next token has to begin with; empty: anything the grammar allows."""
+
     forced_tokens: int = 0
     first_at: float | None = None
     started: float = 0.0
@@ -95,6 +98,7 @@ class _Draft:
         self.ids += ids
         self.waiting += ids
         self.constraint = after
+        self.open_piece = b""
         if self.choices is not None:
             self.choices.take(data)
         self._give(self.streaming.feed(data))
@@ -158,8 +162,10 @@ def _take_forced(draft: _Draft, encoder: ByteEncoder, vocabulary: Vocabulary) ->
     forced = plan_forced(draft.constraint, encoder, vocabulary)
     if forced is None or not _fits(forced.after, draft.remaining - len(forced.ids), encoder):
         return
-    draft.forced_tokens += len(forced.ids)
-    draft.take(forced.ids, forced.data, forced.after)
+    if forced.ids:
+        draft.forced_tokens += len(forced.ids)
+        draft.take(forced.ids, forced.data, forced.after)
+    draft.open_piece = forced.open_piece
 
 
 def _pick(
@@ -173,7 +179,12 @@ def _pick(
     def fits(after: Constraint) -> bool:
         return is_hopeless or _fits(after, room, encoder)
 
-    choosing = Choosing(constraint=draft.constraint, vocabulary=vocabulary, fits=fits)
+    choosing = Choosing(
+        constraint=draft.constraint,
+        vocabulary=vocabulary,
+        fits=fits,
+        open_piece=draft.open_piece,
+    )
     if draft.choices is not None and draft.choices.is_open_at(draft.constraint):
         draft.choices.weigh(permitted_shares(logits, choosing))
     return draw(logits, choosing, draft.wanted.odds)

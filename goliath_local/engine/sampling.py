@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goliath_local.engine.candidates import WALKED, best_first, ranked
+from goliath_local.engine.candidates import WALKED, best_first, best_id, ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
 
@@ -51,6 +51,9 @@ class Choosing:
     fits: Callable[[Constraint], bool]
     """Whether the reply can still be completed within its cap from such a place."""
 
+    open_piece: bytes = b""
+    """What the token has to begin with; empty: anything the constraint accepts."""
+
     def follow(self, token: int) -> Pick | None:
         """Return the token as a pick, None when the grammar does not allow it here."""
         if token in self.vocabulary.end_ids:
@@ -78,7 +81,7 @@ def pick_best(logits: npt.NDArray[np.float32], choosing: Choosing) -> Pick | Non
     grammar allows would leave no room to complete the reply.
     """
     is_tight = False
-    for tried, token in enumerate(best_first(logits, choosing.constraint, choosing.vocabulary)):
+    for tried, token in enumerate(_best_first(logits, choosing)):
         if is_tight and tried >= WALKED:
             return None
         pick = choosing.follow(token)
@@ -97,7 +100,7 @@ def draw(logits: npt.NDArray[np.float32], choosing: Choosing, odds: Odds) -> Pic
     """
     if odds.temperature == 0:
         return pick_best(logits, choosing)
-    picks = [choosing.accept(int(token)) for token in ranked(logits, odds.top_k)]
+    picks = [choosing.accept(int(token)) for token in _ranked(logits, choosing, odds.top_k)]
     accepted = [pick for pick in picks if pick is not None]
     if not accepted:
         return pick_best(logits, choosing)
@@ -112,7 +115,7 @@ def draw(logits: npt.NDArray[np.float32], choosing: Choosing, odds: Odds) -> Pic
 
 def permitted_shares(logits: npt.NDArray[np.float32], choosing: Choosing) -> dict[bytes, float]:
     """Return how probable each permitted piece is among the permitted ones of the best 256."""
-    picks = [choosing.accept(int(token)) for token in ranked(logits, WALKED)]
+    picks = [choosing.accept(int(token)) for token in _ranked(logits, choosing, WALKED)]
     tokens = np.array([pick.token for pick in picks if pick and not pick.is_end], dtype=np.intp)
     if not len(tokens):
         return {}
@@ -121,6 +124,22 @@ def permitted_shares(logits: npt.NDArray[np.float32], choosing: Choosing) -> dic
         piece = choosing.vocabulary.pieces[token]
         shares[piece] = shares.get(piece, 0.0) + float(share)
     return shares
+
+
+def _best_first(logits: npt.NDArray[np.float32], choosing: Choosing) -> Iterable[int]:
+    if choosing.open_piece:
+        return (int(token) for token in _ranked(logits, choosing, len(logits)))
+    return best_first(logits, choosing.constraint, choosing.vocabulary)
+
+
+def _ranked(
+    logits: npt.NDArray[np.float32], choosing: Choosing, most: int
+) -> npt.NDArray[np.intp]:
+    if not choosing.open_piece:
+        return ranked(logits, most)
+    best_id(logits)
+    ids = choosing.vocabulary.ids_beginning_with(choosing.open_piece)
+    return ids[np.argsort(-logits[ids], kind="stable")][:most]
 
 
 def _softmax(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

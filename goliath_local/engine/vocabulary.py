@@ -5,7 +5,7 @@ Pure, over the pieces the tokenizer gives.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.constraint import Constraint
 
+_BEHIND_ALL: Final = b"\xff" * 8
+"""Sorts behind whatever a token may go on with: UTF-8 has no byte FF."""
+
 _MOST_ASKED: Final = 512
 """More tokens than that beginning with the same bytes: something will grow."""
 
@@ -27,7 +30,9 @@ class Vocabulary:
     def __init__(self, pieces: Sequence[bytes], end_ids: Iterable[int]) -> None:
         self.pieces = pieces
         self.end_ids = frozenset(end_ids)
-        self._sorted = sorted({piece for piece in pieces if piece})
+        order = sorted((piece, token) for token, piece in enumerate(pieces) if piece)
+        self._sorted = [piece for piece, _ in order]
+        self._order = np.array([token for _, token in order], dtype=np.intp)
         self._first = np.fromiter(
             (piece[0] if piece else -1 for piece in pieces), dtype=np.int16, count=len(pieces)
         )
@@ -36,6 +41,12 @@ class Vocabulary:
     def ids_starting_with(self, first_bytes: Iterable[int]) -> npt.NDArray[np.intp]:
         """Return all ids whose first byte is among these, ascending."""
         return np.flatnonzero(np.isin(self._first, list(first_bytes)))
+
+    def ids_beginning_with(self, piece: bytes) -> npt.NDArray[np.intp]:
+        """Return the ids of all tokens that are the piece, or the piece and more, ascending."""
+        first = bisect_left(self._sorted, piece)
+        behind = bisect_left(self._sorted, piece + _BEHIND_ALL)
+        return np.sort(self._order[first:behind])
 
     def may_grow(self, piece: bytes, after: Constraint) -> bool:
         """Return whether some token is the piece and more, and the more may come after it."""

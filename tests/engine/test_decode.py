@@ -72,6 +72,15 @@ def test_the_last_forced_token_stays_open_when_a_longer_one_may_follow():
     assert forced.after is start(schema).advance(b'{"e":"') or forced.after.advance(b"tool")
 
 
+def test_forced_text_is_never_spelled_in_shorter_tokens_than_its_own():
+    # A title began with a comma, since `":` was taken where the forced text's own token is `":"`.
+    schema = {"type": "object", "properties": {"e": {"enum": ["to", "tool"]}}, "required": ["e"]}
+    timeline = ToyTimeline(odd=lambda piece: 50.0 if piece == b"t" else 0.0)
+    reply = run(timeline, wanted(start(schema)))
+    assert json.loads(reply.text)["e"] in {"to", "tool"}
+    assert not any(PIECES.index(b"t") in batch for batch in timeline.batches)
+
+
 def test_a_last_forced_token_that_nothing_continues_is_taken():
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     forced = plan_forced(start(schema), ToyEncoder(), toy_vocabulary())
