@@ -64,6 +64,8 @@ class ToyTimeline:
                     scores[token] = max(scores[token], 10.0 + len(piece) - 3 * rank)
             if not rest:
                 scores[END] = 10.0
+        if self.odd is not None:
+            scores += np.array([self.odd(piece) for piece in PIECES], dtype=np.float32)
         return scores
 
 
