@@ -85,8 +85,9 @@ class Lowering:
     def _expr(self, prepared: Prepared, hint: str) -> Expr:
         values = prepared.values
         options: list[Expr] = []
-        if prepared.objects:
-            options.append(Objects(self, hint).expr(prepared.objects))
+        objects = Objects(self, hint).expr(prepared.objects)
+        if objects is not None:
+            options.append(objects)
         for plan in prepared.arrays:
             found = array_expr(self, plan, hint)
             if found is not None:

@@ -234,9 +234,11 @@ class Objects:
         self._rests: dict[frozenset[_State], Expr] = {}
         self._waiting: list[tuple[str, frozenset[_State]]] = []
 
-    def expr(self, plans: Sequence[ObjectPlan]) -> Expr:
-        """Return the objects of all plans."""
+    def expr(self, plans: Sequence[ObjectPlan]) -> Expr | None:
+        """Return the objects of all plans; None when none of them has an object."""
         self.kinds = [kind for plan in plans if (kind := _Kind(self.lowering, plan)).explore()]
+        if not self.kinds:
+            return None
         start = frozenset((number, kind.start) for number, kind in enumerate(self.kinds))
         options: list[Expr] = []
         if self._has_steps(start):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from goliath_local.errors import SchemaError
 from goliath_local.grammar.items import ArrayPlan, plan_array
-from goliath_local.grammar.members import ObjectPlan, plan_object
+from goliath_local.grammar.members import Member, ObjectPlan, Region, plan_object
 from goliath_local.grammar.strings import MOST_WEIGHT, weight
-from goliath_local.schema import everything, number_automaton
+from goliath_local.schema import everything, joined, number_automaton
 from goliath_local.schema.regular import (
     Automaton,
     Kind,
@@ -248,6 +248,11 @@ class Survey:
     def _object_bears(self, plan: ObjectPlan) -> bool:
         if not all(self.is_fertile(m.goal) for m in plan.members if m.required):
             return False
+        keys: tuple[Member | Region, ...] = (*plan.members, *plan.regions)
+        for mark, some in enumerate(plan.some):
+            wanted = [joined(key.goal, some) for key in keys if mark in key.marks]
+            if not any(self.is_fertile(goal) for goal in wanted):
+                return False
         if plan.least <= sum(m.required for m in plan.members):
             return True
         if any(self.is_fertile(region.goal) for region in plan.regions):

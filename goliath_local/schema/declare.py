@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from jsonschema import FormatChecker
 from jsonschema.exceptions import SchemaError as BadSchema
 from jsonschema.exceptions import best_match
 from jsonschema.validators import validator_for
@@ -74,7 +73,8 @@ def _from_json_schema(schema: Mapping[str, Any]) -> Declared:
         pointer = _pointer(error.absolute_path)
         keyword = str(error.absolute_path[-1]) if error.absolute_path else ""
         raise SchemaError(pointer, keyword, error.message) from error
-    validator = validator_class(schema, format_checker=FormatChecker())
+    # Not FormatChecker(): that one reads `time` as draft 3 did, without an offset.
+    validator = validator_class(schema, format_checker=validator_class.FORMAT_CHECKER)
 
     def read(value: Any) -> Any:
         error = best_match(validator.iter_errors(value))
