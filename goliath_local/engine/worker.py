@@ -105,7 +105,11 @@ class Worker:
             yield
 
     def close(self) -> None:
-        """Stop what runs, wait for it, and free the memory. Once; more calls do nothing."""
+        """Stop all replies, wait for what must end, and free the memory.
+
+        Once; more calls do nothing. Queued replies end at their first evaluation, and states that
+        are yet to be written are.
+        """
         if os.getpid() != self._process or self._is_closed:
             return
         self._is_closed = True
@@ -113,7 +117,7 @@ class Worker:
             for flag in self._flags:
                 flag.stop()
         is_own_thread = threading.current_thread().name.startswith("goliath-local-model")
-        self._pool.shutdown(wait=not is_own_thread, cancel_futures=True)
+        self._pool.shutdown(wait=not is_own_thread)
         if not is_own_thread:
             with self._reading:
                 self._free()

@@ -71,8 +71,8 @@ ENDINGS = {
             print(error)
     """,
     "cancelled, then closed": """
+        model = load()
         async def main():
-            model = load()
             task = asyncio.create_task(model.generate(ask("A story.", max_tokens=500)))
             await asyncio.sleep(0.3)
             task.cancel()
@@ -82,8 +82,8 @@ ENDINGS = {
         asyncio.run(main())
     """,
     "left while a reply is made": """
+        model = load()
         async def main():
-            model = load()
             asyncio.create_task(model.generate(ask("A story.", max_tokens=500)))
             await asyncio.sleep(0.3)
             print("leaving")

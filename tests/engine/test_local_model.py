@@ -252,12 +252,14 @@ async def test_twenty_loads_leave_nothing_behind(load: Callable[..., LocalModel]
     import psutil
 
     process = psutil.Process()
-    for _ in range(3):
-        load().close()
-    before = process.memory_info().rss, process.num_fds(), threading.active_count()
-    for _ in range(20):
-        with load() as model:
-            await model.generate(ask(max_tokens=1))
-    after = process.memory_info().rss, process.num_fds(), threading.active_count()
+
+    async def cycle(count: int) -> tuple[int, int, int]:
+        for _ in range(count):
+            with load() as model:
+                await model.generate(ask(max_tokens=1))
+        return process.memory_info().rss, process.num_fds(), threading.active_count()
+
+    before = await cycle(5)
+    after = await cycle(20)
     assert after[0] - before[0] < 20 * (1 << 20)
     assert after[1:] == before[1:]

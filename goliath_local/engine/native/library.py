@@ -11,6 +11,7 @@ import ctypes
 import functools
 import importlib.metadata
 import logging
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
@@ -100,6 +101,7 @@ def _turn_log(library: Any) -> None:
     library.llama_log_set(receive, None)
     _kept_alive.append(receive)
     atexit.register(_mute, library)
+    atexit.register(_close_sinks)
 
 
 def _mute(library: Any) -> None:
@@ -108,3 +110,13 @@ def _mute(library: Any) -> None:
     nothing = ctypes.cast(ctypes.CDLL(None).abs, library.llama_log_callback)
     library.llama_log_set(nothing, None)
     _kept_alive.append(nothing)
+
+
+def _close_sinks() -> None:
+    # The binding opens two sinks on import and never closes them, which Python's development
+    # mode reports at exit: `outnull_file` and `errnull_file` in llama_cpp._utils.
+    utilities = sys.modules.get("llama_cpp._utils")
+    for name in ("outnull_file", "errnull_file"):
+        sink = getattr(utilities, name, None)
+        if sink is not None:
+            sink.close()

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 _UNUSABLE: Final = 1 | 2
 _CONTROL: Final = 8
 
+_SAMPLES: Final = (
+    *range(0xC0),  # every single byte, and every byte that continues
+    *range(0xC0, 0x800, 0x40),  # every first byte of two, of three, of four
+    *(code for code in range(0x800, 0x10000, 0x800) if not 0xD800 <= code < 0xE000),
+    *range(0x10000, 0x110000, 0x10000),
+)
+"""Code points that between them have every byte of UTF-8."""
+
 
 class Tokenizer:
     """One vocabulary."""
@@ -37,6 +45,7 @@ class Tokenizer:
         self.end_ids = frozenset(
             token for token in range(self.size) if library.llama_vocab_is_eog(vocab, token)
         )
+        self._spellable = self._find_spellable()
 
     @property
     def pieces(self) -> list[bytes]:
@@ -92,7 +101,19 @@ class Tokenizer:
                 "decode the text properly or remove it"
             )
             raise InvalidValue("", reason) from error
-        return self._encode_utf8(data, control=control)
+        return self._encode_utf8(self.spelled(data), control=control)
+
+    def spelled(self, data: bytes) -> bytes:
+        """Return UTF-8 with U+FFFD for each character that this vocabulary has no bytes for.
+
+        llama.cpp leaves such characters out without a word: SmolLM2 has no byte 0x04, nor 0xF1.
+        """
+        if not data.translate(None, self._spellable):
+            return data
+        return "".join(
+            "\ufffd" if letter.encode().translate(None, self._spellable) else letter
+            for letter in data.decode()
+        ).encode()
 
     def encode_bytes(self, data: bytes) -> tuple[int, ...]:
         """Return the ids of bytes that may begin or end inside a character."""
@@ -103,9 +124,9 @@ class Tokenizer:
         head, tail = data[:start], data[start + len(whole) :]
         byte_ids = self._ids_of_bytes() if head or tail else {}
         return (
-            *(byte_ids[byte] for byte in head),
+            *(byte_ids[byte] for byte in head if byte in byte_ids),
             *self._encode_utf8(whole, control=False),
-            *(byte_ids[byte] for byte in tail),
+            *(byte_ids[byte] for byte in tail if byte in byte_ids),
         )
 
     def decode(self, ids: tuple[int, ...]) -> bytes:
@@ -121,6 +142,15 @@ class Tokenizer:
             self._vocab, data, len(data), buffer, room, False, control
         )
         return tuple(np.ctypeslib.as_array(buffer)[:count].tolist())
+
+    def _find_spellable(self) -> bytes:
+        """Return the bytes that come back when a character with them is encoded."""
+        spellable: set[int] = set()
+        for code in _SAMPLES:
+            sample = chr(code).encode()
+            if self.decode(self._encode_utf8(sample, control=False)) == sample:
+                spellable.update(sample)
+        return bytes(sorted(spellable))
 
     def _read_piece(self, token: int) -> bytes:
         attributes = self._library.llama_vocab_get_attr(self._vocab, token)
