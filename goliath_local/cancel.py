@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
@@ -71,9 +72,13 @@ async def abortable(work: Awaitable[T], cancel: CancelToken | None) -> T:
     Raises:
         RunCancelled: the token was cancelled before the work was done.
     """
-    task = asyncio.ensure_future(work)
     if cancel is None:
-        return await task
+        return await work
+    if cancel.cancelled:
+        if inspect.iscoroutine(work):
+            work.close()
+        raise RunCancelled(cancel.reason)
+    task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
 
     def abort() -> None:

@@ -10,7 +10,6 @@ from goliath_local.wire.chat import (
     read_piece,
     request_body,
 )
-from goliath_local.wire.stream import read_event, server_events
 from goliath_local.wire.http import (
     HttpReply,
     exchange,
@@ -22,6 +21,7 @@ from goliath_local.wire.http import (
     within_time,
 )
 from goliath_local.wire.refusals import is_about_schema, read_refusal
+from goliath_local.wire.stream import read_event, server_events
 
 __all__ = [
     "Address",

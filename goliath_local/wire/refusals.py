@@ -56,7 +56,8 @@ def read_refusal(error: HttpError, *, window_tokens: int) -> ModelError:
 def is_about_schema(error: HttpError) -> bool:
     """Return whether the server says that it cannot keep a reply to a schema."""
     said, code, _ = _said(error.body)
-    return error.status in {400, 404, 422, 501} and bool(_RESPONSE_FORMAT.search(f"{said} {code}"))
+    is_refused = error.status in {400, 404, 422, 500, 501}
+    return is_refused and bool(_RESPONSE_FORMAT.search(f"{said} {code}"))
 
 
 def _said(body: bytes) -> tuple[str, str, Mapping[str, Any]]:

@@ -109,17 +109,36 @@ _SEGMENT = st.one_of(
 )
 
 
+_PATH = st.builds(
+    lambda start, parts: start + "/".join(parts),
+    st.sampled_from(["/", "", "//", "\\", "C:/"]),
+    st.lists(_SEGMENT, max_size=5),
+)
+
+
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(parts=st.lists(_SEGMENT, max_size=5), start=st.sampled_from(["/", "", "//", "\\", "C:/"]))
-async def test_no_made_up_path_opens_anything_outside(
-    root: Path, opened: Any, parts: list[str], start: str
+@given(path=_PATH)
+async def test_no_made_up_path_opens_anything_outside(root: Path, opened: Any, path: str) -> None:
+    await _read_and_look(root, opened, path)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(path=_PATH)
+async def test_none_of_3000_made_up_paths_opens_anything_outside(
+    root: Path, opened: Any, path: str
 ) -> None:
+    await _read_and_look(root, opened, path)
+
+
+async def _read_and_look(root: Path, opened: Any, path: str) -> None:
     if not (root / "link").is_symlink():
         (root / "link").symlink_to(root.parent)
         (root / "notes" / "up").symlink_to("../..")
     files = folder_filesystem(root)
     opened()
-    path = start + "/".join(parts)
     with contextlib.suppress(FileError):
         assert "SECRET" not in (await files.read(path)).content
     for name in _names(opened()):
