@@ -74,10 +74,12 @@ async def abortable(work: Awaitable[T], cancel: CancelToken | None) -> T:
     """
     if cancel is None:
         return await work
-    if cancel.cancelled:
+    try:
+        cancel.raise_if_cancelled()
+    except RunCancelled:
         if inspect.iscoroutine(work):
             work.close()
-        raise RunCancelled(cancel.reason)
+        raise
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
 

@@ -68,7 +68,7 @@ async def stream(out: asyncio.StreamWriter, *events: str, pause_s: float = 0.0) 
 
 
 @asynccontextmanager
-async def loopback(answer: Answer) -> AsyncIterator[Loopback]:
+async def loopback(answer: Answer, *, port: int = 0) -> AsyncIterator[Loopback]:
     """Serve with the given answer; what still runs at the end is cancelled."""
     running: set[asyncio.Task[Any]] = set()
 
@@ -87,8 +87,10 @@ async def loopback(answer: Answer) -> AsyncIterator[Loopback]:
             server.open_connections -= 1
             running.discard(task)
             out.close()
+            with suppress(ConnectionError):
+                await out.wait_closed()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    listening = await asyncio.start_server(serve, "127.0.0.1", port)
     server = Loopback(url=f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
     try:
         yield server

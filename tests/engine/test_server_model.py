@@ -325,21 +325,9 @@ async def test_nobody_there_is_unavailable_and_the_next_request_probes_again() -
         await model.generate(request())
     port = int(gone.url.rpartition(":")[2])
     again = Server(__v1__models={"data": [{"id": "m", "max_model_len": 777}]})
-    listening = await asyncio.start_server(_serving(again), "127.0.0.1", port)
-    async with listening:
+    async with loopback(again, port=port):
         await model.generate(request())
     assert model.capabilities().window_tokens == 777
-
-
-def _serving(answer: Any) -> Any:
-    from tests.loopback import _read
-
-    async def serve(incoming: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:
-        while (asked := await _read(incoming)) is not None:
-            await answer(asked, out)
-        out.close()
-
-    return serve
 
 
 async def test_a_server_that_cannot_keep_a_schema_is_said_and_remembered() -> None:
