@@ -66,6 +66,16 @@ class ArrayPlan:
             for held in self.contains
         )
 
+    def most_of(self, is_fertile: Callable[[Goal], bool]) -> int | None:
+        """Return how many items there can be, seeing that some places have no value."""
+        for place, goal in enumerate(self.prefix):
+            if not is_fertile(goal):
+                return place if self.most is None else min(place, self.most)
+        if not is_fertile(self.rest):
+            size = len(self.prefix)
+            return size if self.most is None else min(size, self.most)
+        return self.most
+
     def goal(self, place: int) -> Goal:
         """Return what the item at a place must be."""
         return self.prefix[place] if place < len(self.prefix) else self.rest

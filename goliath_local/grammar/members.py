@@ -57,6 +57,9 @@ class ObjectPlan:
     some: tuple[Goal, ...]
     """For each wanted key, what its value must be."""
 
+    counting: tuple[Deferred, ...]
+    """What asks for keys to be counted or remembered, and where."""
+
     deferred: frozenset[Deferred]
     is_strained: bool
     """Holds a key that only a complement asks for."""
@@ -115,6 +118,7 @@ def plan_object(reader: Reader, shape: ObjectShape, *, closed: bool) -> ObjectPl
             (at[name], at[other]) for name, other in shape.implies if name in at and other in at
         ),
         some=tuple(some.goal for some in shape.some),
+        counting=_counting(shape),
         deferred=frozenset(deferred),
         is_strained=is_closed and not set(shape.needed) <= _declared(told, shape),
     )
@@ -128,6 +132,17 @@ def _with_consequences(shape: ObjectShape) -> dict[str, None]:
         size = len(found)
         found |= {other: None for name, other in shape.implies if name in found}
     return found
+
+
+def _counting(shape: ObjectShape) -> tuple[Deferred, ...]:
+    pointer = shape.facets[0].source[0] if shape.facets else ""
+    found = {
+        "minProperties": shape.least > 0,
+        "maxProperties": shape.most is not None,
+        "dependentRequired": bool(shape.implies),
+        "not": bool(shape.some),
+    }
+    return tuple((pointer, keyword) for keyword, is_there in found.items() if is_there)
 
 
 def _declared(told: list[KeyFacet], shape: ObjectShape) -> set[str]:

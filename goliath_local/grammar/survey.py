@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from goliath_local.errors import SchemaError
+from goliath_local.grammar.counts import Counts
 from goliath_local.grammar.items import ArrayPlan, plan_array
-from goliath_local.grammar.members import Member, ObjectPlan, Region, plan_object
+from goliath_local.grammar.kinds import ObjectKind
+from goliath_local.grammar.members import ObjectPlan, plan_object
 from goliath_local.grammar.strings import MOST_WEIGHT, weight
-from goliath_local.schema import everything, joined, number_automaton
+from goliath_local.schema import everything, number_automaton
 from goliath_local.schema.regular import (
     Automaton,
     Kind,
@@ -87,6 +89,10 @@ class Survey:
     def is_fertile(self, goal: Goal) -> bool:
         """Return whether some value fits a goal."""
         return self.at(goal).is_fertile
+
+    def is_exact(self, goal: Goal) -> bool:
+        """Return whether no more is allowed by a goal than it says."""
+        return not self.at(goal).deferred
 
     @property
     def deferred(self) -> tuple[Deferred, ...]:
@@ -240,6 +246,10 @@ class Survey:
     def _array_bears(self, plan: ArrayPlan) -> bool:
         if not plan.bears(self.is_fertile):
             return False
+        if plan.contains:
+            counts = Counts(self, plan, plan.most_of(self.is_fertile))
+            if counts.explore() and not counts.has_arrays:
+                return False
         if plan.unique is None or plan.least < 2:
             return True
         kinds = finite_texts(self, {plan.goal(place) for place in range(plan.least)})
@@ -248,16 +258,10 @@ class Survey:
     def _object_bears(self, plan: ObjectPlan) -> bool:
         if not all(self.is_fertile(m.goal) for m in plan.members if m.required):
             return False
-        keys: tuple[Member | Region, ...] = (*plan.members, *plan.regions)
-        for mark, some in enumerate(plan.some):
-            wanted = [joined(key.goal, some) for key in keys if mark in key.marks]
-            if not any(self.is_fertile(goal) for goal in wanted):
-                return False
-        if plan.least <= sum(m.required for m in plan.members):
+        if not plan.counting:
             return True
-        if any(self.is_fertile(region.goal) for region in plan.regions):
-            return True
-        return sum(self.is_fertile(m.goal) for m in plan.members) >= plan.least
+        by_letter = self.reader.by_letter
+        return ObjectKind(plan, self.is_fertile, by_letter=by_letter).has_objects
 
     def _barren(self, goal: Goal) -> SchemaError:
         """Return the error of the innermost place that has no value and has to have one."""

@@ -1,7 +1,7 @@
 """A slow reading of a grammar, straight from what its expressions mean.
 
-It keeps every way the text so far can be read as a stack of what must follow, as llama.cpp does; so
-it is a second opinion on the matcher, and counts the stacks.
+It keeps every way the text so far can be read as a stack of what must follow, as llama.cpp does;
+so it is a second opinion on the matcher, and counts the stacks.
 """
 
 from __future__ import annotations

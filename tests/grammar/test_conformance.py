@@ -63,8 +63,7 @@ def tally(found: Iterable[tuple[str, Any, Iterable[dict[str, Any]]]]) -> dict[st
     for name, schema, tests in found:
         try:
             grammar = compile_schema(schema, closed=False)
-        except SchemaError as error:
-            assert error.reason
+        except SchemaError:
             verdicts.setdefault("refused", []).append(name)
         else:
             verdicts.setdefault(verdict(grammar, tests), []).append(name)
