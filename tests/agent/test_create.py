@@ -220,3 +220,19 @@ async def test_a_class_may_be_the_factory_of_models_that_count():
     result = await agent.run("hello")
     assert [event.source for event in result.trace if event.type == "budget"] == ["tokenizer"]
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "unwanted"),
+    [
+        ("import goliath_local", {"llama_cpp", "numpy", "pydantic", "httpx2", "jsonschema"}),
+        ("from goliath_local import create_agent", {"llama_cpp", "typer", "rich"}),
+    ],
+)
+def test_importing_the_front_door_loads_no_more_than_is_asked_for(line, unwanted):
+    import subprocess
+    import sys
+
+    code = f"{line}\nimport sys\nprint(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not unwanted & set(ran.stdout.split())
