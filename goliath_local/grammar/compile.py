@@ -20,8 +20,8 @@ from goliath_local.grammar.survey import Survey
 from goliath_local.grammar.tidy import tidy
 from goliath_local.schema import Declared, Reader, SchemaSource, declare
 
-MAX_GBNF = 512 * 1024
-"""Characters of a grammar."""
+MAX_GBNF, MAX_GBNF_BY_LETTER = 64 * 1024, 512 * 1024
+"""Characters of a grammar: of one to decode under, and of one that reads a schema by the letter."""
 
 
 def compile_schema(
@@ -51,8 +51,9 @@ def compile_schema(
     lowering.write(reader.root)
     rules = tidy(book.rules)
     text = emit(rules)
-    if len(text) > MAX_GBNF:
-        reason = f"its grammar has {len(text):,} characters, more than {MAX_GBNF:,}: split it"
+    most = MAX_GBNF if closed else MAX_GBNF_BY_LETTER
+    if len(text) > most:
+        reason = f"its grammar has {len(text):,} characters, more than {most:,}: split the schema"
         raise SchemaError("", "", reason)
     return Grammar(
         gbnf=text,

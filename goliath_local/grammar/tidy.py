@@ -92,6 +92,9 @@ def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
     for name in rules:
         late = any(other in instead for other in references(moved[name]))
         found[name] = rebuilt(moved[name], instead) if late else moved[name]
+    root = found["root"]
+    if isinstance(root, Ref) and uses[root.name] == 1:
+        found["root"] = found[root.name]
     return _reached(found, {name: references(expr) for name, expr in found.items()})
 
 
