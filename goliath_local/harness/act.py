@@ -25,7 +25,7 @@ from goliath_local.extensions import (
     patch_input,
     patch_result,
 )
-from goliath_local.harness import confirm, judge, worker
+from goliath_local.harness import confirm, journal, judge, worker
 from goliath_local.harness.call import open_call
 from goliath_local.harness.failures import model_error
 from goliath_local.harness.generate import counted
@@ -148,6 +148,8 @@ async def _run(turn: Turn, call: Call) -> None:
     if call.is_settled:
         return
     call.note(turn, render("results.started"))
+    await journal.note_call(turn)
+    turn.cancel.raise_if_cancelled()
     with turn.blame("tool"):
         done = await call_tool(call.tool, call.arguments, call.context)
     if done.error is not None:

@@ -101,6 +101,7 @@ async def _save(turn: Turn, memory: MemoryState) -> None:
     except Exception as error:  # noqa: BLE001 - whatever a store raises, the answer stands
         await turn.emit(MemoryErrorEvent(error=describe(error)))
         return
+    turn.is_noted = False
     await turn.emit(RememberEvent(summary=memory.summary))
 
 

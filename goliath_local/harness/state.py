@@ -63,6 +63,9 @@ class Turn:
     steps: list[StepRecord] = field(default_factory=list)
     trace: list[Event] = field(default_factory=list)
     handled_by: Place = "device"
+    is_noted: bool = False
+    """True while memory holds a note of this turn, for the case that the process ends."""
+
     skipped_device: bool = False
     """True for a turn of a conversation in session fallback."""
 

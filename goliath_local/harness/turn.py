@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from goliath_local.errors import RunCancelled
 from goliath_local.extensions import Decided, OnError, OnFinish, Raised, Returned, copied
-from goliath_local.harness import answer, conductor, judge
+from goliath_local.harness import answer, conductor, journal, judge
 from goliath_local.harness.act import one_step
 from goliath_local.harness.begin import begin
 from goliath_local.harness.escalate import escalate
@@ -28,7 +28,9 @@ async def run_turn(turn: Turn) -> RunResult:
     """Return the result of the turn, or raise what ended it; observers hear of it either way."""
     try:
         result = await _from_ask_to_answer(turn)
+        await journal.take_back(turn)
     except (Exception, asyncio.CancelledError) as error:
+        await journal.take_back(turn)
         await tell_failure(turn, error)
         raise
     return await _tell_result(turn, result)

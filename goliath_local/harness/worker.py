@@ -77,9 +77,9 @@ def request(turn: Turn, tool: Tool, plan: Plan, shape: ArgumentSchema, *, hint: 
         system=parts.system(
             ("instructions", turn.instructions),
             ("schema", parts.schema("worker.schema", tool.parameters.json, tool=tool.name)),
+            ("order", render("worker.order", brief=plan.brief)),
             ("task", render("worker.rules", missing=missing)),
             ("facts", parts.facts(turn)),
-            ("order", render("worker.order", brief=plan.brief)),
         ),
         user=(
             *parts.conversation(turn),

@@ -391,5 +391,5 @@ async def test_parts_of_a_prompt_carry_their_own_separators(play, writer, make, 
     assert first.system == last.system
     worker = p.asked("worker")[0].request
     names = [part.name for part in worker.system]
-    assert names == ["instructions", "schema", "task", "facts", "order"]
+    assert names == ["instructions", "schema", "order", "task", "facts"]
     assert "\n\n\n" not in last.user_text
