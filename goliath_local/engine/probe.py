@@ -24,7 +24,7 @@ from goliath_local.errors import HttpError, ModelError
 from goliath_local.wire import Address, exchange, http_client, read_json, within_time
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     import httpx2
 
@@ -53,7 +53,7 @@ async def probe(
 
 async def _learn(
     questions: _Questions, address: Address, offer: Offer, model: str | None, preset: Preset
-) -> AsyncIterator[Offer]:
+) -> AsyncGenerator[Offer, None]:
     """Yield what is known after each answer."""
     models = await questions.ask("GET", f"{address.api}/models")
     if models is not None:
