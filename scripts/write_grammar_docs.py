@@ -1,4 +1,4 @@
-"""Writes the tables in docs/grammar.md from the code, or says with --check whether they are behind."""
+"""Writes the tables in docs/grammar.md from the code, or with --check says if they are behind."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from goliath_local.grammar.tidy import tidy
 from goliath_local.schema import Declared, Reader, SchemaSource, declare
 
 MAX_GBNF, MAX_GBNF_BY_LETTER = 64 * 1024, 512 * 1024
-"""Characters of a grammar: of one to decode under, and of one that reads a schema by the letter."""
+"""Characters of a grammar: of one to decode under, of one that reads a schema by the letter."""
 
 
 def compile_schema(
@@ -58,7 +58,7 @@ def compile_schema(
     return Grammar(
         gbnf=text,
         rules=rules,
-        deferred=tuple(sorted({*survey.deferred, *lowering.deferred, *more})),
+        deferred=survey.deferred([*lowering.deferred, *more]),
         ignored=tuple(reader.unknown),
         declared=functools.cache(read),
     )

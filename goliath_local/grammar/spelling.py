@@ -100,7 +100,7 @@ class Spelling:
         if holds(held, 0x2F) and (is_wide or self.by_letter):
             short += "/"
         if short:
-            found.append(Chars(chars(short)))
+            found.append(as_class(chars(short)))
         controls = common(held, _CONTROLS)
         if not is_wide:
             controls = without(controls, chars("".join(_SHORT)))

@@ -16,7 +16,7 @@ from goliath_local.grammar.items import ArrayPlan, plan_array
 from goliath_local.grammar.kinds import ObjectKind
 from goliath_local.grammar.members import ObjectPlan, plan_object
 from goliath_local.grammar.strings import MOST_WEIGHT, weight
-from goliath_local.schema import everything, number_automaton
+from goliath_local.schema import everything, goal_of_key, number_automaton
 from goliath_local.schema.regular import (
     Automaton,
     Kind,
@@ -27,7 +27,7 @@ from goliath_local.schema.regular import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from goliath_local.schema import Deferred, Goal, NumberSet, Reader, Values
 
@@ -94,10 +94,14 @@ class Survey:
         """Return whether no more is allowed by a goal than it says."""
         return not self.at(goal).deferred
 
-    @property
-    def deferred(self) -> tuple[Deferred, ...]:
-        """Everything that is to be checked after decoding, by place."""
+    def deferred(self, more: Iterable[Deferred]) -> tuple[Deferred, ...]:
+        """Return everything that is to be checked after decoding, by place.
+
+        Args:
+            more: what only the writing has shown.
+        """
         found = {item for prepared in self._by_key.values() for item in prepared.deferred}
+        found |= set(more)
         # A subschema that stands in several places was looked into in the first.
         for first, other in self._also:
             found |= {
@@ -276,12 +280,25 @@ class Survey:
                 inner += array.needed
             barren = [g for g in inner if not self.is_fertile(g)]
             if not barren:
-                return self.reader.blame(goal)
+                return self._impossible_key(prepared) or self.reader.blame(goal)
             goal = barren[0]
         pointer = self.reader.document.numbered(goal[0]).pointer
         return SchemaError(
             pointer, "required", "every value of this would have to hold another one"
         )
+
+    def _impossible_key(self, prepared: Prepared) -> SchemaError | None:
+        """Return the error of a required key that may not have a value; None if there is none."""
+        if prepared.objects or not prepared.goal:
+            return None
+        pointer = self.reader.document.numbered(prepared.goal[0]).pointer
+        for shape in prepared.values.objects:
+            for name in shape.required:
+                goal = goal_of_key(shape, name)
+                if goal is None or self.reader.never[0] in goal:
+                    reason = f"{name!r} is required, but no value is allowed for it"
+                    return SchemaError(pointer, "required", reason)
+        return None
 
 
 def finite_texts(survey: Survey, goals: set[Goal], *, most: int = 12) -> list[str] | None:

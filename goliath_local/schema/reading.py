@@ -234,9 +234,8 @@ class Reader:
                 return self._blame_place(place)
         place = self.document.numbered(goal[-1])
         others = ", ".join(f"#{self.document.numbered(n).pointer}" for n in goal[:-1])
-        return SchemaError(
-            place.pointer, "", f"no value fits this and {others or 'itself'} at the same time"
-        )
+        beside = f" and {others} at the same time" if others else ""
+        return SchemaError(place.pointer, "", f"no value fits this{beside}")
 
     def _blame_place(self, place: Place) -> SchemaError:
         """Return an error that names the keyword after which nothing was left."""

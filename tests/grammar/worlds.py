@@ -100,6 +100,12 @@ def _object(chance: Random, depth: int) -> dict[str, Any]:
         made["additionalProperties"] = schema(chance, depth - 1)
     if chance.random() < 0.15:
         made["propertyNames"] = chance.choice(({"maxLength": 1}, {"pattern": "^[abx]"}))
+    return made | _rare(chance, depth)
+
+
+def _rare(chance: Random, depth: int) -> dict[str, Any]:
+    """What is seldom said of objects."""
+    made: dict[str, Any] = {}
     if chance.random() < 0.15:
         made[chance.choice(("minProperties", "maxProperties"))] = chance.randrange(4)
     if chance.random() < 0.15:
