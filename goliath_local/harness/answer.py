@@ -27,7 +27,9 @@ Said: TypeAlias = tuple[str, Any]
 
 async def close(turn: Turn, plan: Plan) -> Final | Escalation:
     """Return the answer that the plan closes the turn with."""
-    said = await _say(turn, stalled=False, twice=_twice(turn))
+    # Without a planning call there is no plan of the model's own to go by.
+    point = plan.brief if turn.settings.tools else ""
+    said = await _say(turn, point=point, twice=_twice(turn))
     if isinstance(said, Escalation):
         return said
     text, output = said
@@ -48,8 +50,15 @@ async def best_effort(turn: Turn) -> Final | Escalation:
     return Final(text=said[0], output=said[1], best_effort=True)
 
 
-def request(turn: Turn, *, stalled: bool = False, hint: str = "") -> Draft:
-    """Return what the answer stage is asked."""
+def request(turn: Turn, *, stalled: bool = False, point: str = "", hint: str = "") -> Draft:
+    """Return what the answer stage is asked.
+
+    Args:
+        turn: the turn.
+        stalled: the best that can be said is wanted, not an answer.
+        point: what the conductor planned to tell, which it read from the same results.
+        hint: what was wrong with the last reply.
+    """
     kind = "prose" if turn.output is None else "structured"
     name = f"answer.best-effort-{kind}" if stalled else f"answer.{kind}"
     shape = turn.output.json if turn.output is not None else None
@@ -64,6 +73,7 @@ def request(turn: Turn, *, stalled: bool = False, hint: str = "") -> Draft:
         user=(
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
+            *parts.optional("point", render("answer.point", brief=point) if point else ""),
             *parts.closing(turn, hint=hint),
         ),
         schema=shape,
@@ -86,9 +96,11 @@ def read_structured(text: str, output: Declared) -> Said | Rejected:
         return _invalid(str(error))
 
 
-async def _say(turn: Turn, *, stalled: bool, twice: Reason) -> Said | Escalation:
+async def _say(
+    turn: Turn, *, stalled: bool = False, point: str = "", twice: Reason
+) -> Said | Escalation:
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
-        draft = request(turn, stalled=stalled, hint=hint)
+        draft = request(turn, stalled=stalled, point=point, hint=hint)
         reply = await ask_model(turn, draft, on_text=turn.options.on_text)
         if isinstance(reply, Escalation):
             return reply

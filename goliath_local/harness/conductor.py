@@ -22,8 +22,8 @@ from goliath_local.harness import judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import planning_schema, read_plan
-from goliath_local.model import CountingModel, Stage
-from goliath_local.prompts import MenuItem, built_in_turns, render, tool_menu
+from goliath_local.model import Stage
+from goliath_local.prompts import MenuItem, built_in_turns, changes_made, render, tool_menu
 from goliath_local.records import Plan, Reason
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
         user=(
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
+            *parts.optional("changes", changes_made(turn.steps)),
             parts.fixed("counter", _counter(turn) + "\n\n"),
             *parts.closing(turn, request=render("conductor.choose"), hint=hint),
         ),
@@ -190,8 +191,6 @@ def _counter(turn: Turn) -> str:
 
 
 def _offered(turn: Turn, scope: Scope) -> tuple[str, ...]:
-    # Narrowing serves models whose replies are constrained token by token; a scripted or
-    # remote one is offered the whole menu.
-    if not isinstance(turn.settings.lasting_model, CountingModel):
+    if not parts.is_constrained(turn):
         return scope.tools
-    return judge.worth_offering(scope.tools, turn.settings.tools, turn.steps)
+    return judge.worth_offering(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask)

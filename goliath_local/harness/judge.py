@@ -6,6 +6,7 @@ Pure. Each rule returns the escalation that follows, or None.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from goliath_local.model import Choice
     from goliath_local.records import Json, StepRecord
     from goliath_local.tools import Tool
+
+_SEVERAL = re.compile(r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|और|फिर)\b|[;&和跟还]")
+"""What stands between two wishes, in the languages of the evals; an ask without it has one."""
 
 _FINISH_SHARE = 0.8
 """From this share of the steps on, the conductor is told to finish."""
@@ -102,21 +106,31 @@ def two_failures(steps: Sequence[StepRecord]) -> Escalation | None:
 
 
 def worth_offering(
-    names: Sequence[str], tools: Mapping[str, Tool], steps: Sequence[StepRecord]
+    names: Sequence[str], tools: Mapping[str, Tool], steps: Sequence[StepRecord], *, ask: str
 ) -> tuple[str, ...]:
     """Return the tools that can help now, in menu order.
 
-    Left out are tools with an unmet prerequisite, and parameterless reads that are done and not
-    stale. Only the enum of a constrained reply is narrowed by this: a plan that names one of
-    them nevertheless meets the rules above.
+    Left out are tools with an unmet prerequisite, parameterless reads that are done and not
+    stale, and a change that was made, unless the ask may want several. Only the enum of a
+    constrained reply is narrowed by this: a plan that names one of them nevertheless meets the
+    rules above.
     """
-    return tuple(name for name in names if _can_help(tools[name], steps))
+    may_want_several = bool(_SEVERAL.search(ask))
+    return tuple(
+        name
+        for name in names
+        if _can_help(tools[name], steps) and (may_want_several or not _is_made(tools[name], steps))
+    )
 
 
 def original_of(cached: StepRecord, steps: Iterable[StepRecord]) -> StepRecord | None:
     """Return the step that a cached one points to."""
     completed = [s for s in steps if s.status == "completed" and s.index < cached.index]
     return _latest_equal(cached.tool, cached.input, completed)
+
+
+def _is_made(tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    return tool.writes and any(s.tool == tool.name and s.status == "completed" for s in steps)
 
 
 def _can_help(tool: Tool, steps: Sequence[StepRecord]) -> bool:

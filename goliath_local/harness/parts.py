@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.budget import Block, Brief, Fixed, Log, LogLine, Recent, compact_result
 from goliath_local.harness.judge import original_of
-from goliath_local.model import Part
+from goliath_local.model import CountingModel, Part
 from goliath_local.prompts import exchange_parts, fact_lines, log_line, render, schema_lines
 
 if TYPE_CHECKING:
@@ -29,6 +29,15 @@ def system(*named: tuple[str, str]) -> tuple[Section, ...]:
         Fixed(part=Part(name=name, text=text if at == 0 else f"\n{text}"))
         for at, (name, text) in enumerate(kept)
     )
+
+
+def is_constrained(turn: Turn) -> bool:
+    """Return whether replies are decoded under the schema, token by token, by this process.
+
+    Only then is a schema narrowed to what can help: a scripted or remote model is shown the whole
+    one.
+    """
+    return isinstance(turn.settings.lasting_model, CountingModel)
 
 
 def facts(turn: Turn) -> str:
@@ -68,6 +77,11 @@ def closing(turn: Turn, *, request: str = "", hint: str = "") -> tuple[Section, 
     if hint:
         parts.append(Fixed(part=Part(name="hint", text=f"\n\n{hint}")))
     return tuple(parts)
+
+
+def optional(name: str, text: str) -> tuple[Section, ...]:
+    """Return one section and the blank line behind it, nothing when there is no text."""
+    return (fixed(name, f"{text}\n\n"),) if text else ()
 
 
 def fixed(name: str, text: str) -> Fixed:

@@ -21,6 +21,9 @@ from goliath_local.tools import (
     ArgumentSchema,
     argument_schema,
     check_arguments,
+    drop_unsaid,
+    has_every_required,
+    spelled_out,
     split_missing,
     takes_arguments,
 )
@@ -59,11 +62,15 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
 
     async def attempt(_: int, hint: str) -> Arguments | Rejected | Escalation:
         shape = _shape(tool)
+        if parts.is_constrained(turn):
+            shape = spelled_out(shape)
         reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
         if isinstance(reply, Escalation):
             return reply
         if isinstance(reply, Rejected):
             return _rejected(reply.problem)
+        if parts.is_constrained(turn):
+            return read_spelled_out(reply.text, tool, shape)
         return read(reply.text, tool, shape)
 
     return await with_one_retry(turn, Stage.WORKER, attempt, twice=Reason.TOOL_ARGS_INVALID)
@@ -76,10 +83,10 @@ def request(turn: Turn, tool: Tool, plan: Plan, shape: ArgumentSchema, *, hint: 
         stage=Stage.WORKER,
         system=parts.system(
             ("instructions", turn.instructions),
+            ("facts", parts.facts(turn)),
             ("schema", parts.schema("worker.schema", tool.parameters.json, tool=tool.name)),
             ("order", render("worker.order", brief=plan.brief)),
             ("task", render("worker.rules", missing=missing)),
-            ("facts", parts.facts(turn)),
         ),
         user=(
             *parts.conversation(turn),
@@ -102,6 +109,22 @@ def read(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
     try:
         value, missing = split_missing(read_json(text), shape.missing)
         if missing:
+            return Missing(names=missing, value=value)
+        return Filled(value=check_arguments(tool, value))
+    except (NotJsonText, InvalidValue) as error:
+        return _rejected(str(error))
+
+
+def read_spelled_out(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
+    """Return the arguments of a reply to the spelled-out schema.
+
+    A value is missing only when it is: what a small model names beside a full set of arguments
+    is a slip.
+    """
+    try:
+        value, missing = split_missing(read_json(text), shape.missing)
+        value = drop_unsaid(tool, value)
+        if missing and not has_every_required(tool, value):
             return Missing(names=missing, value=value)
         return Filled(value=check_arguments(tool, value))
     except (NotJsonText, InvalidValue) as error:

@@ -6,7 +6,7 @@ from goliath_local.prompts.examples import (
     example_turns,
     read_example,
 )
-from goliath_local.prompts.log import action_block, exchange_parts, log_line
+from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
 from goliath_local.prompts.render import render
 
@@ -15,6 +15,7 @@ __all__ = [
     "MenuItem",
     "action_block",
     "built_in_turns",
+    "changes_made",
     "example_turns",
     "exchange_parts",
     "fact_lines",

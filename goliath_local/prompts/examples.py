@@ -15,11 +15,11 @@ from typing import Any
 
 from goliath_local.errors import ConfigError
 from goliath_local.model import ExampleTurn
-from goliath_local.prompts.log import log_line
+from goliath_local.prompts.log import changes_made, log_line
 from goliath_local.prompts.render import render
 from goliath_local.records import Json, StepRecord
 
-_STEP_KEYS = {"why", "tool", "brief", "input", "result", "answer", "escalate"}
+_STEP_KEYS = {"why", "tool", "brief", "input", "result", "writes", "answer", "escalate"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,7 @@ class ExampleStep:
     why: str | None = None
     input: dict[str, Json] | None = None
     result: str = ""
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ def _read_step(ask: str, step: Any) -> ExampleStep:
         why=why,
         input=step.get("input"),
         result=str(step.get("result", "")),
+        writes=bool(step.get("writes", False)),
     )
 
 
@@ -120,8 +122,9 @@ def _user(example: Example, index: int, *, max_steps: int) -> str:
     if example.tools:
         parts.append(render("conductor.example-tools", names=", ".join(example.tools)))
     if index:
-        done = [_line(at, step) for at, step in enumerate(example.steps[:index])]
-        parts.append("\n".join([render("shared.log"), *done]))
+        done = [_record(at, step) for at, step in enumerate(example.steps[:index])]
+        parts.append("\n".join([render("shared.log"), *(log_line(step) for step in done)]))
+        parts += filter(None, [changes_made(done)])
     parts += [
         render("conductor.counter", number=index + 1, max_steps=max_steps),
         render("shared.ask", ask=example.ask) + "\n" + render("conductor.choose"),
@@ -129,16 +132,15 @@ def _user(example: Example, index: int, *, max_steps: int) -> str:
     return "\n\n".join(parts)
 
 
-def _line(index: int, step: ExampleStep) -> str:
-    return log_line(
-        StepRecord(
-            index=index,
-            kind="tool",
-            brief=step.brief,
-            tool=step.tool,
-            input=step.input or {},
-            result=step.result,
-        )
+def _record(index: int, step: ExampleStep) -> StepRecord:
+    return StepRecord(
+        index=index,
+        kind="tool",
+        brief=step.brief,
+        tool=step.tool,
+        input=step.input or {},
+        result=step.result,
+        writes=step.writes,
     )
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from goliath_local.records import Exchange, StepRecord
 
 ARGUMENT_CHARS = 120
@@ -26,6 +28,13 @@ def log_line(record: StepRecord, *, result: str | None = None) -> str:
     shown = record.result if result is None else result
     arguments = _cut(_compact(record.input))
     return f"{number}. {record.tool}({arguments}) [{record.status}] → {shown or ''}"
+
+
+def changes_made(records: Iterable[StepRecord]) -> str:
+    """Return the sentence that names the changes already made, empty if there are none."""
+    made = [record for record in records if record.writes and record.status == "completed"]
+    calls = "; ".join(f"{record.tool}({_cut(_compact(record.input))})" for record in made)
+    return render("conductor.changes", calls=calls) if calls else ""
 
 
 def exchange_parts(exchange: Exchange) -> tuple[str, ...]:

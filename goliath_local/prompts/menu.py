@@ -6,7 +6,9 @@ descriptions better than JSON Schema.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,6 +16,13 @@ from typing import Any, TypeAlias
 from goliath_local.prompts.render import render
 
 Schema: TypeAlias = Mapping[str, Any]
+
+_TODAY = {"today", "date", "now"}
+"""Facts that say which day it is."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAYS_SHOWN = 9
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _BOUNDS = {
     "minimum": "at least {}",
@@ -53,8 +62,23 @@ def tool_menu(items: Sequence[MenuItem]) -> str:
 
 def fact_lines(facts: Mapping[str, str]) -> str:
     """Return the facts under their heading, empty if there are none."""
-    lines = "\n".join(f"{key}: {value}" for key, value in facts.items())
+    lines = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), *_days(facts)])
     return render("shared.facts", lines=lines) if lines else ""
+
+
+def _days(facts: Mapping[str, str]) -> list[str]:
+    """Return the days after today by name and date, so that a model copies instead of counts."""
+    said = next((facts[key] for key in facts if key.casefold() in _TODAY), "")
+    found = _DATE.search(said)
+    try:
+        today = dt.date.fromisoformat(found.group()) if found else None
+    except ValueError:
+        return []
+    if today is None:
+        return []
+    days = [today + dt.timedelta(days=number) for number in range(1, _DAYS_SHOWN + 1)]
+    tomorrow, *later = [f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}" for day in days]
+    return [render("shared.days", tomorrow=tomorrow, later=", ".join(later))]
 
 
 def schema_lines(schema: Schema) -> str:

@@ -52,6 +52,47 @@ def argument_schema(tool: Tool, *, description: str = MISSING_DESCRIPTION) -> Ar
     )
 
 
+def spelled_out(shape: ArgumentSchema) -> ArgumentSchema:
+    """Return the same schema with no property left to chance, for constrained decoding.
+
+    A property that may be left out is asked for by name and may be null instead: a small model
+    that can close the object early does, and forgets what was said. The extra property can only
+    name values that are required.
+    """
+    properties = shape.schema.get("properties")
+    if shape.missing is None or not isinstance(properties, Mapping):
+        return shape
+    required = [name for name in shape.schema.get("required", []) if name in properties]
+    asked = {
+        name: node if name in required else {"anyOf": [{"type": "null"}, node]}
+        for name, node in properties.items()
+        if name != shape.missing
+    }
+    whole = {**shape.schema, "required": list(asked)}
+    if not required:
+        return ArgumentSchema(schema={**whole, "properties": asked}, missing=None)
+    names = {**properties[shape.missing], "enum": ["", *required]}
+    return ArgumentSchema(
+        schema={**whole, "properties": {**asked, shape.missing: names}}, missing=shape.missing
+    )
+
+
+def drop_unsaid(tool: Tool, value: Any) -> Any:
+    """Return the arguments without the nulls that stand for optional values left unsaid."""
+    if not isinstance(value, Mapping):
+        return value
+    required = tool.parameters.json.get("required", [])
+    return {key: item for key, item in value.items() if item is not None or key in required}
+
+
+def has_every_required(tool: Tool, value: Any) -> bool:
+    """Return whether every required argument is there and not blank."""
+    required = tool.parameters.json.get("required", [])
+    return isinstance(value, Mapping) and all(
+        value.get(name) is not None and str(value[name]).strip() for name in required
+    )
+
+
 def split_missing(value: Any, name: str | None) -> tuple[Any, str]:
     """Return the arguments without the extra property, and what it said was missing.
 

@@ -386,10 +386,11 @@ async def test_parts_of_a_prompt_carry_their_own_separators(play, writer, make, 
     await p.run()
     last = p.asked("conductor")[-1].request
     assert [part.name for part in last.system] == ["instructions", "task", "tools", "facts"]
-    assert [part.name for part in last.user] == ["log", "log", "log", "counter", "ask"]
+    names = [part.name for part in last.user]
+    assert names == ["log", "log", "log", "changes", "counter", "ask"]
     first = p.asked("conductor")[0].request
     assert first.system == last.system
     worker = p.asked("worker")[0].request
     names = [part.name for part in worker.system]
-    assert names == ["instructions", "schema", "order", "task", "facts"]
+    assert names == ["instructions", "facts", "schema", "order", "task"]
     assert "\n\n\n" not in last.user_text
