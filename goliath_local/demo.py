@@ -25,11 +25,11 @@ FIRST_TASKS = ("buy bread", "call the dentist", "water the plants")
 _TITLE = {
     "type": "object",
     "properties": {
+        # No minLength: a title that the ask does not give has to be able to stay blank.
         "title": {
             "type": "string",
-            "minLength": 1,
             "maxLength": 120,
-            "description": "the task in a few words, without a date or number",
+            "description": "the task in a few words",
         }
     },
     "required": ["title"],
@@ -56,7 +56,13 @@ class TaskList:
         return [str(row[0]) for row in rows]
 
     def add(self, title: str) -> bool:
-        """Add a task; return False when one of that title is open already."""
+        """Add a task; return False when one of that title is open already.
+
+        Raises:
+            ValueError: the title is blank.
+        """
+        if not title.strip():
+            raise ValueError("The task has no title. Ask the user what is to be done.")
         if _same(title, self.titles()) is not None:
             return False
         self._do("INSERT INTO tasks (title) VALUES (?)", title.strip())
@@ -119,7 +125,7 @@ def demo_tools(path: Path) -> tuple[Tool, ...]:
 def _list_tasks(tasks: TaskList) -> Tool:
     return define_tool(
         name="list_tasks",
-        description="Show the open tasks of the user's to-do list.",
+        description="List the open tasks of the to-do list.",
         parameters=_NOTHING,
         execute=lambda _input, _context: tasks.titles(),
         to_model_output=_numbered,
@@ -132,7 +138,7 @@ def _create_task(tasks: TaskList) -> Tool:
 
     return define_tool(
         name="create_task",
-        description="Put a new task on the user's to-do list.",
+        description="Add a new task to the to-do list.",
         parameters=_TITLE,
         execute=execute,
         to_model_output=_added,
@@ -149,7 +155,7 @@ def _complete_task(tasks: TaskList) -> Tool:
 
     return define_tool(
         name="complete_task",
-        description="Mark a task of the user's to-do list as done and take it off.",
+        description="Mark an open task of the to-do list as done.",
         parameters=_TITLE,
         resolve_input=resolve,
         execute=execute,

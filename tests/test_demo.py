@@ -68,6 +68,12 @@ async def test_a_task_is_not_added_twice(path: Path) -> None:
     assert len(TaskList(path).titles()) == 3
 
 
+async def test_a_blank_title_is_a_failed_call(path: Path) -> None:
+    came = await call_tool(demo_tools(path)[1], {"title": " "}, context())
+    assert came.failed
+    assert len(TaskList(path).titles()) == 3
+
+
 async def test_a_title_nobody_knows_is_a_failed_call_that_names_the_open_ones(path: Path) -> None:
     complete = demo_tools(path)[2]
     came = await call_tool(complete, {"title": "mow"}, context())

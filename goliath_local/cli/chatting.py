@@ -252,8 +252,10 @@ class Chat:
                 was_cut=view.tally.was_cut,
             )
         )
-        if outcome.note:
-            self.terminal.complain(Styled(outcome.note, "yellow"))
+        # The view has told already why a turn was not finished.
+        told = outcome.cure or outcome.note
+        if told:
+            self.terminal.complain(Styled(f"  {told}", "yellow"))
         if self.session.trace_error is not None:
             self.terminal.complain(f"The trace was not written: {self.session.trace_error}")
         if self.terminal.err_is_tty:

@@ -103,6 +103,9 @@ class Outcome:
 
     code: ExitCode = ExitCode.DONE
     note: str = ""
+    cure: str = ""
+    """What helps, for somebody who has read already what happened."""
+
     reason: Reason | None = None
 
 
@@ -137,7 +140,7 @@ def _not_finished(escalation: EscalateEvent) -> Outcome:
     why = f": {escalation.error.rstrip('.')}" if escalation.error else ""
     cure = "" if escalation.error and meaning.cure in escalation.error else f" {meaning.cure}"
     note = f"Not finished, since {meaning.words}{why}.{cure}"
-    return Outcome(code=meaning.code, note=note, reason=escalation.reason)
+    return Outcome(code=meaning.code, note=note, cure=meaning.cure, reason=escalation.reason)
 
 
 def _no_terminal(tools: Sequence[str]) -> str:

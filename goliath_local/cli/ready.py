@@ -242,7 +242,7 @@ class _Remarks(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one remark."""
-        self._terminal.complain(record.getMessage())
+        self._terminal.complain(f"engine: {record.getMessage()}")
 
 
 async def _scripted(

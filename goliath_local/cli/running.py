@@ -207,8 +207,9 @@ class _Running:
         self._show(result, outcome, session, ready)
         if session.trace_error is not None:
             self._terminal.complain(f"The trace was not written: {session.trace_error}")
-        if outcome.note:
-            self._terminal.complain(outcome.note)
+        told = (self._shows and outcome.cure) or outcome.note
+        if told:
+            self._terminal.complain(told)
         return outcome.code
 
     def _show(self, result: RunResult, outcome: Outcome, session: Session, ready: Ready) -> None:
