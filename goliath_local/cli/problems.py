@@ -31,7 +31,9 @@ from goliath_local.errors import (
     RunCancelled,
     SchemaError,
     ScriptError,
+    StorageBusy,
     StorageError,
+    ToolServerError,
 )
 
 
@@ -107,7 +109,9 @@ CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
     (FetchError, ExitCode.NETWORK_OR_DISK),
     (HttpError, ExitCode.NETWORK_OR_DISK),
     (FileError, ExitCode.NETWORK_OR_DISK),
+    (StorageBusy, ExitCode.BUSY),
     (StorageError, ExitCode.NETWORK_OR_DISK),
+    (ToolServerError, ExitCode.NOT_READY),
     (ConfigError, ExitCode.USAGE),
     (SchemaError, ExitCode.USAGE),
     (GrammarError, ExitCode.USAGE),

@@ -104,6 +104,7 @@ def test_always_is_asked_once_a_conversation(chat, tasks) -> None:
     assert tasks.titles()[-2:] == ["milk", "tea"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_an_answer_keeps_the_part_and_the_chat_can_be_resumed(chat) -> None:
     screen = chat(ANSWER, said("One two three four five six seven eight."), **SLOW)
     screen.type("count\r")
@@ -145,6 +146,7 @@ def test_ctrl_c_while_the_prompt_is_read_gives_the_prompt_back(chat) -> None:
     assert time.monotonic() - pressed < 1.5
 
 
+@pytest.mark.slow
 def test_a_paste_a_block_and_alt_enter_are_one_message_each(chat) -> None:
     screen = chat(said("first"), said("second"), said("third"), flags=())
     screen.paste("one\r\ntwo\r\nthree")

@@ -58,6 +58,7 @@ def test_the_flag_after_the_command_wins(goliath) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -199,6 +200,7 @@ def test_a_log_file_that_cannot_be_written_is_told_and_no_more(goliath, tmp_path
     assert "Remarks are not written there." in ran.err
 
 
+@pytest.mark.slow
 def test_names_of_commands_and_models_are_completed(home) -> None:
     for words, wanted in (("goliath-local do", "doctor"), ("goliath-local -m qw", "qwen2.5")):
         environ = os.environ | {

@@ -24,6 +24,7 @@ def test_a_child_that_dies_of_an_illegal_instruction_is_told_from_the_parent() -
     assert "pip install" in check.cure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -167,6 +167,7 @@ def test_a_model_of_a_module_is_a_schema_too(ask, home) -> None:
     assert ran.json["output"] == {"city": "Oslo", "at": 3}
 
 
+@pytest.mark.slow
 def test_time_that_is_up_is_code_124_in_every_phase(ask) -> None:
     for pace in ({"load_s": 5}, {"read_s": 5}, {"piece_s": 1}):
         started = time.monotonic()
