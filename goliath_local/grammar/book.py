@@ -12,7 +12,7 @@ from math import isqrt
 from goliath_local.grammar.rules import Expr, Ref, Repeat, Seq
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
-_LONGEST_NAME = 24
+_LONGEST_NAME = 16
 
 # llama.cpp writes x{0,n} out as n rules; above this, blocks are shorter than that.
 _WRITTEN_OUT = 256

@@ -23,6 +23,9 @@ from goliath_local.schema import Declared, Reader, SchemaSource, declare
 MAX_GBNF, MAX_GBNF_BY_LETTER = 64 * 1024, 512 * 1024
 """Characters of a grammar: of one to decode under, of one that reads a schema by the letter."""
 
+MAX_RULES = 5000
+"""Rules, before they are tidied, of a grammar to decode under."""
+
 
 def compile_schema(
     schema: SchemaSource,
@@ -49,6 +52,11 @@ def compile_schema(
     book = Book()
     lowering = Lowering(survey, book, style_of(spacing, book), by_letter=not closed)
     lowering.write(reader.root)
+    if closed and len(book.rules) > MAX_RULES:
+        reason = (
+            f"its grammar has {len(book.rules):,} rules, more than {MAX_RULES:,}: split the schema"
+        )
+        raise SchemaError("", "", reason)
     rules = tidy(book.rules)
     text = emit(rules)
     most = MAX_GBNF if closed else MAX_GBNF_BY_LETTER

@@ -92,8 +92,7 @@ class Lowering:
             found = array_expr(self, plan, hint)
             if found is not None:
                 options.append(found)
-        if prepared.text is not None:
-            options.append(self.string(prepared.text, hint))
+        options += [self.string(text, hint) for text in prepared.texts]
         if prepared.numbers is not None:
             options.append(self._number(prepared.numbers, hint))
         options += [Text("true" if value else "false") for value in sorted(values.booleans)]

@@ -6,12 +6,13 @@ string knows in each of its states whether the closing quote may come.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Alt, Expr, Ref, Repeat, Seq, Text
 from goliath_local.grammar.spelling import as_class
-from goliath_local.schema.regular import Automaton, CharSet, Kind, Language
+from goliath_local.schema.regular import ANYTHING, Automaton, CharSet, Kind, Language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from goliath_local.grammar.book import Book
 
 _SHORTEST_RUN = 3
+_DEEPEST = 6
+"""States inside one another in one rule."""
+
 MOST_WEIGHT = 300
 """Above this an expression is written as it is, if it can be, and not as its automaton."""
 
@@ -46,6 +50,9 @@ class _Writer:
         self.book, self.automaton, self.ending, self.hint = book, automaton, ending, hint
         self.names: dict[int, str] = {}
         self.waiting: list[int] = []
+        self.depth = 0
+        self.others: dict[tuple[tuple[CharSet, int], bool], Expr] = {}
+        self.sources = Counter(to for row in automaton.steps for _, to in row)
 
     def whole(self) -> Expr:
         found = self.state(0)
@@ -58,6 +65,14 @@ class _Writer:
         """Return a reference to the rule of a state, or what is as short as one."""
         if not self.automaton.steps[number] and self.automaton.tails[number] is None:
             return self.ending.after
+        if self.is_anything(number):
+            return self.book.share("rest", self.state(number))
+        if self.sources[number] == 1 and number and self.depth < _DEEPEST:
+            # Nothing else leads here: it needs no rule of its own.
+            self.depth += 1
+            found = self.state(number)
+            self.depth -= 1
+            return found
         if number not in self.names:
             self.names[number] = self.book.reserve(self.hint)
             self.waiting.append(number)
@@ -80,10 +95,34 @@ class _Writer:
         return out
 
     def options(self, number: int, steps: Sequence[tuple[CharSet, int]]) -> Expr:
-        found: list[Expr] = [Seq((self.ending.spell(held), self.at(to))) for held, to in steps]
+        """Return the steps out of a state, and the end if it may come."""
+        usual = [step for step in steps if self.is_anything(step[1])]
+        if len(usual) == 1 and len(steps) > 1:
+            # Off the way of all that is told apart: many states have this in common.
+            found = [self.step(*step) for step in steps if step is not usual[0]]
+            found.append(self.otherwise(usual[0], accepts=self.automaton.accepting[number]))
+            return Alt(tuple(found))
+        found = [self.step(*step) for step in steps]
         if self.automaton.accepting[number]:
             found.append(self.ending.after)
         return found[0] if len(found) == 1 else Alt(tuple(found))
+
+    def step(self, held: CharSet, to: int) -> Expr:
+        return Seq((self.ending.spell(held), self.at(to)))
+
+    def otherwise(self, usual: tuple[CharSet, int], *, accepts: bool) -> Expr:
+        key = (usual, accepts)
+        if key not in self.others:
+            found: tuple[Expr, ...] = (self.step(*usual),)
+            if accepts:
+                found += (self.ending.after,)
+            self.others[key] = self.book.share("else", Alt(found))
+        return self.others[key]
+
+    def is_anything(self, number: int) -> bool:
+        """Return whether any text may follow from a state on."""
+        tail = self.automaton.tails[number]
+        return tail is not None and tail.chars == ANYTHING and tail.most is None
 
     def run(self, number: int) -> Expr | None:
         r"""Return a state as a counted repetition, where it begins a row of like states.

@@ -35,6 +35,8 @@ MAX_GOALS = 4000
 """Different subschemas, intersections included, that one grammar is made of."""
 
 MAX_TEXT_STATES = 1200
+MAX_STATES, MAX_STATES_BY_LETTER = 8_000, 100_000
+"""States of all strings and keys of one grammar; each takes some ten characters of it."""
 
 
 @dataclass(slots=True)
@@ -44,8 +46,8 @@ class Prepared:
     goal: Goal
     values: Values
     is_everything: bool
-    text: Automaton | Language | None
-    """None: no string fits."""
+    texts: list[Automaton | Language]
+    """What strings may be; several where one automaton of all would be large."""
 
     numbers: Automaton | None
     arrays: list[ArrayPlan]
@@ -128,6 +130,7 @@ class Survey:
                 reason = f"more than {MAX_GOALS:,} different subschemas: split the schema"
                 raise SchemaError(pointer, "", reason)
             prepared = self._prepared(goal)
+            self._verify_size(goal)
             self._by_key[key] = prepared
             if prepared.is_everything and goal:
                 # All that allows everything is one rule.
@@ -139,6 +142,17 @@ class Survey:
             for plan in prepared.objects:
                 waiting += plan.goals
 
+    def _verify_size(self, goal: Goal) -> None:
+        """Raise when the grammar is going to be too large, before any of it is written."""
+        most = MAX_STATES_BY_LETTER if self.reader.by_letter else MAX_STATES
+        if self.reader.states > most:
+            pointer = self.reader.document.numbered(goal[0]).pointer if goal else ""
+            reason = (
+                f"names and patterns up to here make {self.reader.states:,} states, more than "
+                f"{most:,}: the grammar would be too large, split the schema"
+            )
+            raise SchemaError(pointer, "", reason)
+
     def _prepared(self, goal: Goal) -> Prepared:
         reader = self.reader
         values = reader.values(goal)
@@ -146,13 +160,13 @@ class Survey:
             goal=goal,
             values=values,
             is_everything=not values.deferred and values == everything(reader.algebra),
-            text=None,
+            texts=[],
             numbers=None,
             arrays=[],
             objects=[],
             deferred=set(values.deferred),
         )
-        found.text = self._text(found)
+        found.texts = self._texts(found)
         found.numbers = self._numbers(found)
         for array in values.arrays:
             plan = plan_array(reader, array)
@@ -167,11 +181,23 @@ class Survey:
             found.deferred |= object_plan.deferred
         return found
 
-    def _text(self, found: Prepared) -> Automaton | Language | None:
+    def _texts(self, found: Prepared) -> list[Automaton | Language]:
         a, text = self.reader.algebra, found.values.text
         if self.max_string is not None:
             text = a.both([text, a.loop(a.char, 0, self.max_string)])
-        if text is a.nothing:
+        parts = text.args if text.kind is Kind.EITHER else (text,)
+        plain = [part for part in parts if weight(part) is not None]
+        whole = a.either(plain)
+        if len(plain) < len(parts) and (weight(whole) or 0) > MOST_WEIGHT:
+            # A host name or an address: two texts that are better told apart as they come.
+            others = [part for part in parts if part not in plain]
+            pieces = [self._text(found, whole), self._text(found, a.either(others))]
+        else:
+            pieces = [self._text(found, text)]
+        return [piece for piece in pieces if piece is not None]
+
+    def _text(self, found: Prepared, text: Language) -> Automaton | Language | None:
+        if text is self.reader.algebra.nothing:
             return None
         if is_run(text):
             return text
@@ -241,7 +267,7 @@ class Survey:
         values = prepared.values
         if values.null or values.booleans or prepared.numbers is not None:
             return True
-        if prepared.text is not None:
+        if prepared.texts:
             return True
         if any(self._array_bears(plan) for plan in prepared.arrays):
             return True
@@ -317,17 +343,16 @@ def finite_texts(survey: Survey, goals: set[Goal], *, most: int = 12) -> list[st
             found["null"] = None
         found |= dict.fromkeys("true" if value else "false" for value in sorted(values.booleans))
         found |= dict.fromkeys(f"{value:f}" for value in points if value is not None)
-        texts = _listed(prepared.text, most)
-        if texts is None or len(found) + len(texts) > most:
-            return None
-        found |= dict.fromkeys(json.dumps(text, ensure_ascii=False) for text in texts)
+        for text in prepared.texts:
+            texts = _listed(text, most)
+            if texts is None or len(found) + len(texts) > most:
+                return None
+            found |= dict.fromkeys(json.dumps(one, ensure_ascii=False) for one in texts)
     return list(found)
 
 
-def _listed(text: Automaton | Language | None, most: int) -> list[str] | None:
+def _listed(text: Automaton | Language, most: int) -> list[str] | None:
     """Return the texts of a small language; None when it is not small."""
-    if text is None:
-        return []
     if not isinstance(text, Automaton):
         return None
     found: list[str] = []

@@ -1,18 +1,21 @@
 """Makes rules short: what is written twice becomes one rule, what is used once moves to its place.
 
-Pure. The language stays the same, and so do the places at which a text is told apart.
+Pure. The language stays the same, and so do the places at which a text is told apart. It is first
+decided what moves where, and then each rule is built once.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Rules, Seq, Text
+from goliath_local.grammar.rules import Chars, Expr, Ref, Rules, Text
+from goliath_local.grammar.simplify import Uses, rebuilt, uses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _DEEPEST = 12
 """Groups inside one another in one rule, so that no reader of GBNF runs out of stack."""
@@ -23,240 +26,150 @@ _LONGEST = 600
 _TINY = 12
 """Characters of a literal that is repeated rather than given a rule."""
 
-_NOTHING = Text("")
-_SOME = 0
 _NUMBERED = re.compile(r"-\d+$")
 
 
 def tidy(rules: Mapping[str, Expr]) -> Rules:
     """Return the rules, tidied, `root` first and the others as they are met."""
-    merged = _merged(_reached(rules, {name: references(expr) for name, expr in rules.items()}))
-    return Rules(_renamed(_moved(merged)))
+    merged, uses = _merged(rules)
+    moves = _Moves(merged, uses)
+    names = _renamed(moves)
+    return Rules({names[name]: moves.built(name, names) for name in names})
 
 
-def _merged(rules: dict[str, Expr]) -> dict[str, Expr]:
-    """Return the rules simplified, with equal ones made one."""
+def _merged(rules: Mapping[str, Expr]) -> tuple[dict[str, Expr], dict[str, Uses]]:
+    """Return the rules that the root needs, equal ones made one, and what they refer to."""
+    uses = {name: uses_of(expr) for name, expr in rules.items()}
+    order = _reached({name: found.names for name, found in uses.items()})
     by_expr: dict[Expr, str] = {}
     instead: dict[str, Expr] = {}
     merged: dict[str, Expr] = {}
     # From the back, so that what a rule refers to was mostly seen before.
-    for name, expr in reversed(tuple(rules.items())):
-        whole = rebuilt(expr, instead)
+    for name in reversed(order):
+        whole = rebuilt(rules[name], instead)
         first = by_expr.setdefault(whole, name)
         if name not in (first, "root"):
             instead[name] = Ref(first)
         else:
             merged[name] = whole
-    found = {}
-    for name in rules:
+    found: dict[str, Expr] = {}
+    for name in order:
         if name in merged:
             whole = merged[name]
-            # A rule that was met before the one it is to refer to.
-            late = any(other in instead for other in references(whole))
-            found[name] = rebuilt(whole, instead) if late else whole
-    return found
+            uses[name] = uses_of(whole)
+            if any(other in instead for other in uses[name].names):
+                # It was met before the rule it is to refer to.
+                whole = rebuilt(whole, instead)
+                uses[name] = uses_of(whole)
+            found[name] = whole
+    return found, uses
 
 
-def _moved(rules: dict[str, Expr]) -> dict[str, Expr]:
-    """Return the rules with what is used once, or is tiny, moved to where it is used."""
-    refers = {name: references(expr) for name, expr in rules.items()}
-    rules = _reached(rules, refers)
-    uses = Counter(other for name in rules for other in refers[name])
-    counted = {other for expr in rules.values() for other in _counted(expr)}
-    instead: dict[str, Expr] = {}
-    moved: dict[str, Expr] = {}
-    depths: dict[str, int] = {}
-    # From the back, for a rule that is used once comes after the one that uses it.
-    for name, expr in reversed(tuple(rules.items())):
-        taken = {other: instead[other] for other in refers[name] if other in instead}
-        whole = rebuilt(expr, taken) if taken else expr
-        size, depth = _measures(whole)
-        if depth > _DEEPEST:
-            for other in taken:
-                if depths[other] > 1:
-                    del instead[other]
-            taken = {other: instead[other] for other in taken if other in instead}
-            whole = rebuilt(expr, taken) if taken else expr
-            size, depth = _measures(whole)
-        moved[name], depths[name] = whole, depth
-        if name == "root" or name in refers[name]:
-            continue
-        is_atom = isinstance(whole, Chars | Ref) or (
-            isinstance(whole, Text) and (len(whole.text) <= _TINY or uses[name] == 1)
-        )
-        is_lone = uses[name] == 1 and name not in counted
-        if is_atom or (is_lone and size <= _LONGEST and depth < _DEEPEST // 2):
-            instead[name] = whole
-    # Tiny rules may be used before they are met from the back.
-    found = {}
-    for name in rules:
-        late = any(other in instead for other in references(moved[name]))
-        found[name] = rebuilt(moved[name], instead) if late else moved[name]
-    root = found["root"]
-    if isinstance(root, Ref) and uses[root.name] == 1:
-        found["root"] = found[root.name]
-    return _reached(found, {name: references(expr) for name, expr in found.items()})
-
-
-def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
-    """Return the expression without needless parts, with some rules written out."""
-    kind = type(expr)
-    if kind is Ref:
-        return instead.get(expr.name, expr)  # type: ignore[union-attr]  # a Ref by its type
-    if kind is Text or kind is Chars:
-        return expr
-    if kind is Seq:
-        return _seq([rebuilt(item, instead) for item in expr.items])  # type: ignore[union-attr]
-    if kind is Alt:
-        return _alt([rebuilt(option, instead) for option in expr.options])  # type: ignore[union-attr]
-    assert isinstance(expr, Repeat)
-    inner = rebuilt(expr.item, instead)
-    if expr.most == 0 or inner == _NOTHING:
-        return _NOTHING
-    return inner if expr.least == expr.most == 1 else Repeat(inner, expr.least, expr.most)
-
-
-def _seq(items: list[Expr]) -> Expr:
-    found: list[Expr] = []
-    for item in items:
-        for part in item.items if isinstance(item, Seq) else (item,):
-            last = found[-1] if found else _NOTHING
-            if isinstance(part, Text) and isinstance(last, Text) and found:
-                found[-1] = Text(last.text + part.text)
-            elif isinstance(part, Repeat) and isinstance(part.item, Chars) and part.item == last:
-                most = None if part.most is None else part.most + 1
-                found[-1] = Repeat(last, part.least + 1, most)
-            elif part != _NOTHING:
-                found.append(part)
-    if len(found) == 1:
-        return found[0]
-    return Seq(tuple(found)) if found else Text("")
-
-
-def _alt(options: list[Expr]) -> Expr:
-    found: dict[Expr, int | None] = {}
-    for option in options:
-        for part in option.options if isinstance(option, Alt) else (option,):
-            found[part] = None
-    # A way that leads to nothing at all makes the others optional.
-    is_optional = found.pop(_NOTHING, _SOME) is None
-    if not found:
-        return _NOTHING
-    whole = next(iter(found)) if len(found) == 1 else Alt(tuple(found))
-    if is_optional and not _may_be_empty(whole):
-        return Repeat(whole, 0, 1)
-    return Alt((*found, _NOTHING)) if is_optional else whole
-
-
-def _may_be_empty(expr: Expr) -> bool:
-    match expr:
-        case Text(text):
-            return not text
-        case Repeat(item, least, _):
-            return least == 0 or _may_be_empty(item)
-        case Seq(items):
-            return all(_may_be_empty(item) for item in items)
-        case Alt(options):
-            return any(_may_be_empty(option) for option in options)
-        case _:
-            return False
-
-
-def references(expr: Expr) -> list[str]:
-    """Return the names an expression refers to, in order, each as often as it does."""
-    found: list[str] = []
-    waiting = [expr]
-    while waiting:
-        part = waiting.pop()
-        kind = type(part)
-        if kind is Ref:
-            found.append(part.name)  # type: ignore[union-attr]  # a Ref by its type
-        elif kind is Seq:
-            waiting += part.items[::-1]  # type: ignore[union-attr]
-        elif kind is Alt:
-            waiting += part.options[::-1]  # type: ignore[union-attr]
-        elif kind is Repeat:
-            waiting.append(part.item)  # type: ignore[union-attr]
-    return found
-
-
-def _reached(rules: Mapping[str, Expr], refers: Mapping[str, list[str]]) -> dict[str, Expr]:
-    """Return the rules that the root needs, in the order they are met."""
-    found: dict[str, Expr] = {}
+def _reached(refers: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the names that the root needs, in the order they are met."""
+    found: dict[str, None] = {}
     waiting = ["root"]
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = rules[name]
+            found[name] = None
             waiting += refers[name][::-1]
-    return found
+    return list(found)
 
 
-def _counted(expr: Expr) -> Iterator[str]:
-    """Yield the names of rules that a count stands behind: llama.cpp counts their parts."""
-    waiting = [expr]
-    while waiting:
-        part = waiting.pop()
-        match part:
-            case Seq(items):
-                waiting += items
-            case Alt(options):
-                waiting += options
-            case Repeat(item, least, most):
-                if least > 1 or (most is not None and most > 1):
-                    yield from references(item)
-                waiting.append(item)
-            case _:
-                pass
+@dataclass(slots=True)
+class _Size:
+    parts: int
+    depth: int
 
 
-def _measures(expr: Expr) -> tuple[int, int]:
-    """Return how many parts an expression has, and how deep they are inside one another."""
-    size = depth = 0
-    waiting = [(expr, 0)]
-    while waiting:
-        part, at = waiting.pop()
-        size += 1
-        depth = max(depth, at)
-        match part:
-            case Seq(items):
-                waiting += [(item, at) for item in items]
-            case Alt(options):
-                waiting += [(option, at + 1) for option in options]
-            case Repeat(item, _, _):
-                waiting.append((item, at + 1))
-            case _:
-                pass
-    return size, depth
+class _Moves:
+    """Which rules move to where they are used."""
+
+    def __init__(self, rules: Mapping[str, Expr], uses: Mapping[str, Uses]) -> None:
+        self.rules = rules
+        order = _reached({name: found.names for name, found in uses.items()})
+        counts = Counter(other for name in order for other in uses[name].names)
+        counted = {other for name in order for other in uses[name].counted}
+        self.moved: set[str] = set()
+        self.refers: dict[str, tuple[str, ...]] = {}
+        sizes: dict[str, _Size] = {}
+        # From the back, for a rule that is used once comes after the one that uses it.
+        for name in reversed(order):
+            own, expr = uses[name], rules[name]
+            size = self._grown(own, sizes)
+            if size.depth > _DEEPEST:
+                self.moved -= {
+                    other for other in own.names if other in sizes and sizes[other].depth
+                }
+                size = self._grown(own, sizes)
+            sizes[name] = size
+            is_lone = counts[name] == 1 and name not in counted and name not in own.names
+            is_short = size.parts <= _LONGEST and size.depth < _DEEPEST // 2
+            if name != "root" and (_is_atom(expr, counts[name]) or (is_lone and is_short)):
+                self.moved.add(name)
+        target = rules["root"]
+        if isinstance(target, Ref) and counts[target.name] == 1:
+            self.moved.add(target.name)
+        for name in reversed(order):
+            self.refers[name] = tuple(
+                last
+                for other in uses[name].names
+                for last in (self.refers.get(other, ()) if other in self.moved else (other,))
+            )
+
+    def _grown(self, own: Uses, sizes: Mapping[str, _Size]) -> _Size:
+        """Return how large a rule is with what moves into it."""
+        parts, depth = own.parts, own.depth
+        for other, at in zip(own.names, own.depths, strict=True):
+            if other in self.moved:
+                parts += sizes[other].parts
+                depth = max(depth, at + sizes[other].depth)
+        return _Size(parts, depth)
+
+    def built(self, name: str, names: Mapping[str, str]) -> Expr:
+        """Return a rule with all that moved into it, under the new names."""
+        return rebuilt(self.rules[name], _Written(self, names))
+
+    def kept(self) -> list[str]:
+        """Return the rules that stay, in the order they are met."""
+        return _reached(self.refers)
 
 
-def _renamed(rules: Mapping[str, Expr]) -> dict[str, Expr]:
-    """Return the rules with the numbers of their names in order."""
-    taken: set[str] = set()
-    names: dict[str, Expr] = {}
-    for name in rules:
+class _Written(dict[str, Expr]):
+    """What stands for a name: a rule that moved there, or the new name."""
+
+    def __init__(self, moves: _Moves, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self.moves, self.names = moves, names
+
+    def __missing__(self, name: str) -> Expr:
+        found: Expr
+        if name in self.moves.moved:
+            found = rebuilt(self.moves.rules[name], self)
+        else:
+            found = Ref(self.names[name])
+        self[name] = found
+        return found
+
+
+def _is_atom(expr: Expr, count: int) -> bool:
+    if isinstance(expr, Text):
+        return len(expr.text) <= _TINY or count == 1
+    return isinstance(expr, Chars | Ref)
+
+
+def _renamed(moves: _Moves) -> dict[str, str]:
+    """Return the names of the rules that stay, with the numbers of their new names in order."""
+    taken: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for name in moves.kept():
         base = _NUMBERED.sub("", name)
-        chosen, count = base, 1
-        while chosen in taken:
-            count += 1
-            chosen = f"{base}-{count}"
-        taken.add(chosen)
-        names[name] = Ref(chosen)
-    return {
-        ref.name: _relabelled(rules[name], names)
-        for name, ref in names.items()
-        if isinstance(ref, Ref)
-    }
-
-
-def _relabelled(expr: Expr, names: Mapping[str, Expr]) -> Expr:
-    kind = type(expr)
-    if kind is Ref:
-        return names[expr.name]  # type: ignore[union-attr]  # a Ref by its type
-    if kind is Seq:
-        return Seq(tuple([_relabelled(item, names) for item in expr.items]))  # type: ignore[union-attr]
-    if kind is Alt:
-        return Alt(tuple([_relabelled(option, names) for option in expr.options]))  # type: ignore[union-attr]
-    if kind is Repeat:
-        return Repeat(_relabelled(expr.item, names), expr.least, expr.most)  # type: ignore[union-attr]
-    return expr
+        chosen = base
+        while chosen in used:
+            taken[base] += 1
+            chosen = f"{base}-{taken[base] + 1}"
+        used.add(chosen)
+        found[name] = chosen
+    return found

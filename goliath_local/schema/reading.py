@@ -7,6 +7,8 @@ that a schema that refers to itself is read as far as anyone asks, and no furthe
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.errors import SchemaError
@@ -53,6 +55,9 @@ MAX_IN_PLACE = 50
 _MOST_OF_PRODUCT = 600
 """States of a pattern together with a length."""
 
+_LIKELY_PRODUCT = 20_000
+"""States of both multiplied, above which it is not even tried."""
+
 _COMPOSED = ("allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -76,6 +81,8 @@ class Reader:
         self._known: dict[tuple[frozenset[int], bool], Values] = {}
         self._open: dict[int, None] = {}
         self._automata: dict[Language, Automaton | None] = {}
+        self.states = 0
+        """States of all automata made so far."""
 
     def values(self, goal: Goal) -> Values:
         """Return what is allowed where all the places of the goal hold.
@@ -109,13 +116,15 @@ class Reader:
     def automaton(self, text: Language) -> Automaton | None:
         """Return the automaton of a language, made once; None when it is too large."""
         if text not in self._automata:
-            # A length beside a pattern multiplies states.
-            is_product = text.kind is Kind.BOTH and any(is_run(part) for part in text.args)
-            most = _MOST_OF_PRODUCT if is_product else MAX_STATES
-            try:
-                self._automata[text] = determinise(self.algebra, text, max_states=most)
-            except TooManyStates:
-                self._automata[text] = None
+            made: Automaton | None = None
+            expected = _product_of(text)
+            if expected <= _LIKELY_PRODUCT:
+                # A length beside a pattern multiplies states.
+                most = _MOST_OF_PRODUCT if expected else MAX_STATES
+                with suppress(TooManyStates):
+                    made = determinise(self.algebra, text, max_states=most)
+            self._automata[text] = made
+            self.states += 0 if made is None else len(made.steps)
         return self._automata[text]
 
     def is_empty(self, text: Language) -> bool:
@@ -255,6 +264,17 @@ class Reader:
                 reason = f"no value is left by {keyword} {_shown(value)}{beside}"
                 return SchemaError(place.pointer, keyword, f"{reason}: they contradict each other")
         return SchemaError(place.pointer, "", "no value fits: its keywords contradict each other")
+
+
+def _product_of(text: Language) -> int:
+    """Return the states of a pattern times the length beside it; 0 when there is none."""
+    if text.kind is not Kind.BOTH:
+        return 0
+    lengths = [part.args[2] or part.args[1] for part in text.args if is_run(part)]
+    if not lengths:
+        return 0
+    automata = [part.args[0] for part in text.args if part.kind is Kind.AUTOMATON]
+    return prod((*(len(automaton.steps) for automaton in automata), max(*lengths, 1)))
 
 
 _NONE = KEYWORDS["$comment"]
