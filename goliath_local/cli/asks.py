@@ -27,6 +27,9 @@ MAX_BYTES = 1 << 20
 _PATIENCE_S = 2.0
 """After this long with nothing on a pipe, the user is told what is waited for."""
 
+_GIVE_UP_S = 8.0
+"""After this much longer the ask goes on without: many programs leave a pipe open to nobody."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
@@ -41,14 +44,16 @@ def read_ask(words: str | None, files: Sequence[str], terminal: Terminal) -> str
 
     Args:
         words: of the command line; None for none, `-` for stdin.
-        files: paths whose texts go behind the ask.
+        files: paths whose texts go behind the ask; `-` waits for stdin however long it takes.
         terminal: told when stdin keeps everyone waiting.
 
     Raises:
         ConfigError: there is nothing to ask, or a text cannot be used.
     """
-    piped = _piped(terminal, is_asked_for=words == "-")
-    data = [Data(name=Path(name).name, text=_file_text(name)) for name in files]
+    is_asked_for = words == "-" or "-" in files
+    piped = _piped(terminal, is_asked_for=is_asked_for, is_all=words is None)
+    named = [name for name in files if name != "-"]
+    data = [Data(name=Path(name).name, text=_file_text(name)) for name in named]
     ask = (words or "").strip()
     if ask in {"", "-"}:
         ask, piped = (piped or "").strip(), None
@@ -68,7 +73,7 @@ def read_text(name: str | None, terminal: Terminal) -> str:
     """
     if name is not None and name != "-":
         return _file_text(name)
-    text = _piped(terminal, is_asked_for=name == "-")
+    text = _piped(terminal, is_asked_for=name == "-", is_all=True)
     if text is None:
         raise ConfigError("There is no text. Name a file, or pipe one in.")
     return text
@@ -109,8 +114,14 @@ def _decoded(raw: bytes, name: str) -> str:
         raise ConfigError(msg) from error
 
 
-def _piped(terminal: Terminal, *, is_asked_for: bool) -> str | None:
-    """Return what is piped in; None when nothing is."""
+def _piped(terminal: Terminal, *, is_asked_for: bool, is_all: bool) -> str | None:
+    """Return what is piped in; None when nothing is.
+
+    Args:
+        terminal: told when stdin keeps everyone waiting.
+        is_asked_for: stdin was named, so that it is read at a terminal too.
+        is_all: there is nothing else to go on with, so that a pipe is waited for.
+    """
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -121,9 +132,22 @@ def _piped(terminal: Terminal, *, is_asked_for: bool) -> str | None:
     is_pipe = stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
     if not is_pipe and not is_asked_for:
         return None
-    if stat.S_ISFIFO(mode) and not select.select([descriptor], [], [], _PATIENCE_S)[0]:
-        terminal.say("Waiting for the text on stdin. If none comes, add: < /dev/null")
+    can_keep_waiting = is_pipe and not stat.S_ISREG(mode)
+    for_ever = is_asked_for or is_all
+    if can_keep_waiting and not _is_coming(descriptor, terminal, for_ever=for_ever):
+        return None
     raw = bytearray()
     while len(raw) <= MAX_BYTES and (piece := os.read(descriptor, 1 << 16)):
         raw += piece
     return _decoded(bytes(raw), "stdin")
+
+
+def _is_coming(descriptor: int, terminal: Terminal, *, for_ever: bool) -> bool:
+    """Wait until something, or the end, is on the pipe; False when it is not waited for longer."""
+    if select.select([descriptor], [], [], _PATIENCE_S)[0]:
+        return True
+    terminal.say("Waiting for the text on stdin. If none comes, add: < /dev/null")
+    if for_ever or select.select([descriptor], [], [], _GIVE_UP_S)[0]:
+        return True
+    terminal.say("Nothing came on stdin; it is left out. To wait for it, add: -f -")
+    return False

@@ -164,7 +164,7 @@ class Session:
 
 def facts() -> dict[str, str]:
     """Return what the model always has: the date."""
-    return {"today": time.strftime("%A, %d %B %Y")}
+    return {"today": time.strftime("%A %Y-%m-%d")}
 
 
 def _ending(result: RunResult) -> dict[str, Any]:
