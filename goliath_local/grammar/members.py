@@ -181,8 +181,10 @@ def _regions(
     rest = a.anything if shape.names is None else shape.names
     deferred: set[Deferred] = set()
     facets = [facet for facet in shape.facets if facet.patterns or facet.additional is not None]
-    if is_closed and not any(facet.patterns for facet in facets):
-        return [], deferred
+    if not any(facet.patterns for facet in facets):
+        goals = [facet.additional for facet in facets if facet.additional is not None]
+        if is_closed or reader.never[0] in joined(*goals):
+            return [], deferred
     if sum(map(len, names)) <= MOST_NAME_TEXT:
         rest = a.both([rest, a.automaton(but_texts(names))]) if names else rest
     else:
