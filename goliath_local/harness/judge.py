@@ -110,27 +110,21 @@ def worth_offering(
 ) -> tuple[str, ...]:
     """Return the tools that can help now, in menu order.
 
-    Left out are tools with an unmet prerequisite, parameterless reads that are done and not
-    stale, and a change that was made, unless the ask may want several. Only the enum of a
-    constrained reply is narrowed by this: a plan that names one of them nevertheless meets the
-    rules above.
+    Left out are tools with an unmet prerequisite and parameterless reads that are done and not
+    stale. Once a change is made, an ask that holds one wish is done: then none can help. Only
+    the enum of a constrained reply is narrowed by this: a plan that names one of them
+    nevertheless meets the rules above.
     """
-    may_want_several = bool(_SEVERAL.search(ask))
-    return tuple(
-        name
-        for name in names
-        if _can_help(tools[name], steps) and (may_want_several or not _is_made(tools[name], steps))
-    )
+    is_done = any(step.writes and step.status == "completed" for step in steps)
+    if is_done and not _SEVERAL.search(ask):
+        return ()
+    return tuple(name for name in names if _can_help(tools[name], steps))
 
 
 def original_of(cached: StepRecord, steps: Iterable[StepRecord]) -> StepRecord | None:
     """Return the step that a cached one points to."""
     completed = [s for s in steps if s.status == "completed" and s.index < cached.index]
     return _latest_equal(cached.tool, cached.input, completed)
-
-
-def _is_made(tool: Tool, steps: Sequence[StepRecord]) -> bool:
-    return tool.writes and any(s.tool == tool.name and s.status == "completed" for s in steps)
 
 
 def _can_help(tool: Tool, steps: Sequence[StepRecord]) -> bool:

@@ -49,6 +49,12 @@ def test_a_change_that_was_made_is_offered_again_only_when_the_ask_may_want_seve
     assert worth_offering(["add"], {"add": tool()}, [done()], ask=ask) == offered
 
 
+def test_after_the_one_change_that_was_asked_for_nothing_more_is_looked_up():
+    tools = {"add": tool(), "look": tool("look", writes=False)}
+    assert worth_offering(list(tools), tools, [done()], ask="Put eggs on my list.") == ()
+    assert worth_offering(list(tools), tools, [], ask="Put eggs on my list.") == ("add", "look")
+
+
 @pytest.mark.parametrize("flag", ["failed", "skipped"])
 def test_a_change_that_was_not_made_is_offered_again(flag):
     steps = [done(**{flag: True})]
