@@ -219,17 +219,13 @@ class _Remembering:
     """A tokenizer that remembers the ids of texts it saw: heads come again and again."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._recall = lru_cache(maxsize=512)(self._encode)
+        self._encode = tokenizer.encode
+        self._recall = lru_cache(maxsize=512)(tokenizer.encode)
 
     def encode(self, text: str, *, control: bool) -> tuple[int, ...]:
         """Return the ids of a text."""
-        if len(text) > _REMEMBERED_TEXT:
-            return self._encode(text, control)
-        return self._recall(text, control)
-
-    def _encode(self, text: str, control: bool) -> tuple[int, ...]:
-        return self._tokenizer.encode(text, control=control)
+        encode = self._encode if len(text) > _REMEMBERED_TEXT else self._recall
+        return encode(text, control=control)
 
 
 def verify_fits(prompt: PromptTokens, max_tokens: int, *, window_tokens: int) -> None:

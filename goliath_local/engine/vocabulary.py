@@ -5,7 +5,6 @@ Pure, over the pieces the tokenizer gives.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.constraint import Constraint
 
-_BEHIND_ALL: Final = b"\xff" * 8
-"""Sorts behind whatever a token may go on with: UTF-8 has no byte FF."""
-
 _MOST_ASKED: Final = 512
 """More tokens than that beginning with the same bytes: something will grow."""
+
+_NOTHING: Final = b"\xff"
+"""Stands for the first byte of a token without text; no text has this byte."""
 
 
 class Vocabulary:
@@ -30,23 +29,25 @@ class Vocabulary:
     def __init__(self, pieces: Sequence[bytes], end_ids: Iterable[int]) -> None:
         self.pieces = pieces
         self.end_ids = frozenset(end_ids)
-        order = sorted((piece, token) for token, piece in enumerate(pieces) if piece)
-        self._sorted = [piece for piece, _ in order]
-        self._order = np.array([token for _, token in order], dtype=np.intp)
-        self._first = np.fromiter(
-            (piece[0] if piece else -1 for piece in pieces), dtype=np.int16, count=len(pieces)
-        )
+        first = b"".join([piece[:1] or _NOTHING for piece in pieces])
+        self._first = np.frombuffer(first, dtype=np.uint8)
+        self._beginning: dict[bytes, npt.NDArray[np.intp]] = {}
         self._longer: dict[bytes, tuple[bytes, ...]] = {}
 
     def ids_starting_with(self, first_bytes: Iterable[int]) -> npt.NDArray[np.intp]:
         """Return all ids whose first byte is among these, ascending."""
-        return np.flatnonzero(np.isin(self._first, list(first_bytes)))
+        wanted = [byte for byte in first_bytes if byte != _NOTHING[0]]
+        return np.flatnonzero(np.isin(self._first, wanted))
 
     def ids_beginning_with(self, piece: bytes) -> npt.NDArray[np.intp]:
         """Return the ids of all tokens that are the piece, or the piece and more, ascending."""
-        first = bisect_left(self._sorted, piece)
-        behind = bisect_left(self._sorted, piece + _BEHIND_ALL)
-        return np.sort(self._order[first:behind])
+        found = self._beginning.get(piece)
+        if found is None:
+            pieces = self.pieces
+            alike = self.ids_starting_with(piece[:1])
+            found = alike[[pieces[token].startswith(piece) for token in alike]]
+            self._beginning[piece] = found
+        return found
 
     def may_grow(self, piece: bytes, after: Constraint) -> bool:
         """Return whether some token is the piece and more, and the more may come after it."""
@@ -58,11 +59,6 @@ class Vocabulary:
         )
 
     def _find_longer(self, piece: bytes) -> tuple[bytes, ...]:
-        found: list[bytes] = []
-        index = bisect_right(self._sorted, piece)
-        while index < len(self._sorted) and len(found) < _MOST_ASKED:
-            if not self._sorted[index].startswith(piece):
-                break
-            found.append(self._sorted[index][len(piece) :])
-            index += 1
-        return tuple(found)
+        alike = (self.pieces[token] for token in self.ids_beginning_with(piece))
+        found = {other[len(piece) :] for other in alike} - {b""}
+        return tuple(sorted(found)[:_MOST_ASKED])
