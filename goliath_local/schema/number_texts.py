@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goliath_local.schema.numbers import NumberSet
     from goliath_local.schema.regular import Automaton
 
-_DIGITS, _DIGITS_BY_LETTER, _DIGITS_OF_MULTIPLES = 20, 64, 12
+_DIGITS, _DIGITS_BY_LETTER, _DIGITS_OF_MULTIPLES = 20, 64, 15
 """Digits before the point, and after it, where nothing else limits them."""
 
 # 15 digits survive the way to a binary fraction and back; with more, 0.9999999999999999999 would
@@ -54,7 +54,7 @@ class _Writer:
         if held.value is not None:
             return self.exactly(held.value)
         most_digits = _DIGITS_BY_LETTER if self.by_letter else _DIGITS
-        if held.multiples or held.not_multiples:
+        if any(step != 1 for step in held.multiples | held.not_multiples):
             most_digits = _DIGITS_OF_MULTIPLES  # each digit more costs a state a remainder
         up = self.upward(held.least, held.above, held.most, held.below, most_digits)
         # The negative ones, seen in a mirror; zero is written without a sign.
