@@ -44,6 +44,11 @@ class Places:
         return self.data / "tasks.sqlite"
 
     @property
+    def states(self) -> Path:
+        """Folder of evaluated prompt heads, so that a new process need not read them again."""
+        return self.data / "states"
+
+    @property
     def logs(self) -> Path:
         """Folder of crash reports."""
         return self.data / "logs"

@@ -202,6 +202,8 @@ def _open(
             deterministic=steady,
             chat_template=_template(settings.chat_template),
             template_variables=found.variables,
+            # A replay proves that the same bytes come out without any help.
+            snapshot_dir=None if steady else settings.places.states,
         ),
     )
 
