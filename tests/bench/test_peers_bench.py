@@ -222,9 +222,12 @@ def test_the_usual_run_is_smaller_than_the_full_one_and_larger_than_the_quick_on
 
 
 def test_a_child_that_dies_is_told_with_its_last_words() -> None:
-    with Child([sys.executable, "-c", "raise SystemExit('no model here')"]) as child:
-        with pytest.raises(Failed, match="no model here"):
-            child.hear()
+    program = "raise SystemExit('no model here')"
+    with (
+        Child([sys.executable, "-c", program]) as child,
+        pytest.raises(Failed, match="no model here"),
+    ):
+        child.hear()
 
 
 def test_a_child_that_reports_an_error_fails_that_question_only() -> None:
