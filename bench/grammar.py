@@ -14,17 +14,17 @@ llama.cpp's converter is a program of a few lines; `llama_cpp_converter.cpp` say
 
 One run asks all engines about the same schemas and texts, those in `tests/grammar`: the cases, a
 sample of JSONSchemaBench, and the JSON Schema Test Suite. GBNF that others write is read by our
-matcher, which the tests hold to llama.cpp's own sampler. Of ours, what is left to check
-after decoding is part of the answer. Times are those of a machine that may have more to do.
+matcher, which the tests hold to llama.cpp's own sampler; what our reader refuses as a danger to
+llama.cpp counts as refused. Of ours, what is left to check after decoding is part of the answer.
+A refusal is right where nothing fits the schema. Times are marked as indicative unless the machine
+was said to be quiet.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import platform
 import sys
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from bench.grammar_data import Trial, benchmark_trials, case_trials, suite_trials
 from bench.grammar_engines import Answer, Engine, converter, llama_cpp_converter, ours, peer
+from bench.subject import commit, machine_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,6 +58,7 @@ class Row:
     compile_p95_ms: float
     check_us_byte: float
     times: str
+    commit: str
 
 
 def main() -> int:
@@ -105,6 +107,7 @@ def measure(engine: Engine, data: str, trials: Iterable[Trial], *, quiet: bool) 
         compile_p95_ms=round(quantiles(compile_ms, n=20)[-1], 2) if len(compile_ms) > 1 else 0,
         check_us_byte=round(feed_ms * 1e3 / max(1, size), 2),
         times="quiet machine" if quiet else "indicative",
+        commit=commit(),
     )
 
 
@@ -157,8 +160,7 @@ def _shown(row: Row) -> str:
 
 def _save(rows: list[Row]) -> Path:
     RESULTS.mkdir(exist_ok=True)
-    day = time.strftime("%Y-%m-%d")
-    path = RESULTS / f"grammar-{day}-{platform.machine()}.csv"
+    path = RESULTS / f"{machine_name()}-grammar.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(Row.__slots__))
         writer.writeheader()

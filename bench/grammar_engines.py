@@ -135,7 +135,7 @@ def _ask_gbnf(trial: Trial, convert: Callable[[], str]) -> Answer:
     try:
         gbnf = convert()
         compiled = time.perf_counter()
-        start = Matcher.start(read_gbnf(gbnf))
+        start = Matcher.start(read_gbnf(gbnf, max_bytes=1 << 24))
     except Exception as error:  # noqa: BLE001 - a converter may raise anything
         return Answer(reason=f"{type(error).__name__}: {error}"[:300])
     began = time.perf_counter()
