@@ -5,7 +5,7 @@ ASK ?= What is on my list today?
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run chat test test-model check grammars eval eval-ci bench sizes clean
+.PHONY: help setup run chat test test-model check grammars eval bench sizes clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -38,11 +38,8 @@ check: setup  ## format, lint, types, import contract
 grammars: setup  ## write grammars/ anew from the built-in schemas
 	$(BIN)/python scripts/write_grammars.py
 
-eval: setup  ## run every eval set on the default model
+eval: setup  ## run the built-in and the dev set on the 1.5B model
 	$(BIN)/python -m evals
-
-eval-ci: setup  ## the gated subset that CI runs
-	$(BIN)/python -m evals --ci
 
 bench: setup  ## measure this machine against named peers
 	$(BIN)/python -m bench
