@@ -16,7 +16,7 @@ help:  ## list the targets
 setup: .venv/ready  ## make .venv and install the locked dependencies (builds llama.cpp once, ~5 min)
 
 run: setup  ## one ask on the demo tools: make run ASK="What is on my list today?"
-	@$(BIN)/goliath-local run --pull -T demo "$(ASK)"
+	@$(BIN)/goliath-local run --pull -T demo "$(ASK)" < /dev/null
 
 chat: setup  ## talk to it, with the demo tools
 	@$(BIN)/goliath-local chat --pull -T demo
