@@ -115,9 +115,10 @@ class Matcher:
     def allowed_mask(self) -> int:
         """Bit b is set where byte b may come next."""
         if self._mask < 0:
-            self._mask = 0
+            mask = 0
             for node, _ in self._items:
-                self._mask |= node.mask
+                mask |= node.mask
+            self._mask = mask
         return self._mask
 
     @property
