@@ -255,10 +255,10 @@ class Noise:
 @pytest.fixture(scope="module")
 def tokenizer(weights: Callable[[str], Path]) -> Iterator[Tokenizer]:
     """The tokenizer of the tiny model, of which only the vocabulary is loaded."""
-    import llama_cpp
+    from goliath_local.engine.native.library import open_library
 
-    silent = llama_cpp.llama_log_callback(lambda *_: None)
-    llama_cpp.llama_log_set(silent, None)
+    # A log callback of our own would be gone with this fixture, and the next load would call it.
+    llama_cpp = open_library()
     params = llama_cpp.llama_model_default_params()
     params.vocab_only = True
     path = weights("smollm2-135m")
