@@ -249,7 +249,6 @@ async def test_two_models_live_side_by_side(load: Callable[..., LocalModel], tin
     assert together[0].text == together[1].text
 
 
-@pytest.mark.slow
 LOADS = """
 import asyncio, sys, threading
 from pathlib import Path
@@ -277,6 +276,7 @@ assert after[1:] == before[1:], (before, after)
 """
 
 
+@pytest.mark.slow
 def test_twenty_loads_leave_nothing_behind(weights: Callable[[str], Path]):
     # In a process of its own: what other tests left in this one is not what is asked.
     program = [sys.executable, "-c", LOADS, str(weights("smollm2-135m"))]
