@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goliath_local.catalogue import find_card, installed_path, models_dir
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _OWN = ("GOLIATH_", "HF_", "NO_COLOR")
-_MODELS_DIR = os.environ.get("GOLIATH_MODELS_DIR")
+_MODELS = models_dir()  # now, before a test gets a home of its own
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,9 @@ def script(tmp_path: Path) -> Callable[..., str]:
 @pytest.fixture(scope="session")
 def weights() -> Callable[[str], Path]:
     """The file of an installed model, by card name; a missing one fails the test."""
-    from goliath_local.catalogue import find_card, installed_path
-
     def path_of(name: str) -> Path:
         card = find_card(name)
-        path = installed_path(card, Path(_MODELS_DIR) if _MODELS_DIR else None)
+        path = installed_path(card, _MODELS)
         if path is None:
             pytest.fail(f"{name} is not installed. Get it: goliath-local models pull {name}")
         return path
