@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         transcript_tokens,
     )
     from goliath_local.cancel import CancelToken
+    from goliath_local.engine import OpenAICompatibleModel
     from goliath_local.errors import (
         BudgetError,
         ConfigError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     )
     from goliath_local.extensions import Deny, Extension, Skip, Stop
     from goliath_local.fallback import chat_fallback, http_fallback
+    from goliath_local.filesystem import create_filesystem
     from goliath_local.harness import (
         SESSION_FALLBACK_AFTER,
         ConfirmRequest,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         plan_schema,
         plan_schema_for,
     )
+    from goliath_local.mcp import mcp_tools
     from goliath_local.memory import (
         Memory,
         empty_memory,
@@ -70,6 +73,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "transcript_tokens",
     ),
     "cancel": ("CancelToken",),
+    "engine": ("OpenAICompatibleModel",),
     "errors": (
         "BudgetError",
         "ConfigError",
@@ -80,6 +84,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "extensions": ("Deny", "Extension", "Skip", "Stop"),
     "fallback": ("chat_fallback", "http_fallback"),
+    "filesystem": ("create_filesystem",),
     "harness": (
         "SESSION_FALLBACK_AFTER",
         "ConfirmRequest",
@@ -87,6 +92,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "plan_schema",
         "plan_schema_for",
     ),
+    "mcp": ("mcp_tools",),
     "memory": ("Memory", "empty_memory", "in_memory", "key_value_memory", "sqlite_memory"),
     "model": ("Model", "Reply", "Request"),
     "records": ("Exchange", "FallbackRequest", "MemoryState", "Plan", "Reason", "StepRecord"),
@@ -112,6 +118,7 @@ __all__ = [
     "Memory",
     "MemoryState",
     "Model",
+    "OpenAICompatibleModel",
     "Plan",
     "Reason",
     "Reply",
@@ -128,6 +135,7 @@ __all__ = [
     "chat_fallback",
     "clip_tokens",
     "create_agent",
+    "create_filesystem",
     "define_tool",
     "empty_memory",
     "estimate_tokens",
@@ -135,6 +143,7 @@ __all__ = [
     "http_fallback",
     "in_memory",
     "key_value_memory",
+    "mcp_tools",
     "plan_schema",
     "plan_schema_for",
     "sqlite_memory",
