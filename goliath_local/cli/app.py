@@ -6,7 +6,6 @@ imported only once its name was typed, and imports what it needs only once it ru
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -21,6 +20,7 @@ from goliath_local.cli.flags import add_global_flags, global_options, terminal_o
 from goliath_local.cli.problems import ExitCode, Problem, read_problem
 from goliath_local.cli.signals import Terminated
 from goliath_local.cli.terminal import Terminal, mend_standard_streams, open_terminal
+from goliath_local.cli.usage import nearest, usage_words
 
 PROGRAM = "goliath-local"
 
@@ -72,8 +72,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of this name; a name nobody knows is wrong usage."""
         if cmd_name not in COMMANDS:
-            close = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
-            hint = f' Did you mean "{close[0]}"?' if close else ""
+            hint = nearest(cmd_name.casefold(), COMMANDS)
             ctx.fail(f'There is no command "{cmd_name}".{hint} See: {PROGRAM} --help')
         entry = COMMANDS[cmd_name]
         command = typer.main.get_command(importlib.import_module(entry.module).app)
@@ -140,14 +139,9 @@ def _guarded(command: Any, arguments: list[str]) -> int:
 
 
 def _problem(error: BaseException) -> Problem:
-    describe = getattr(error, "format_message", None)
-    if describe is None:
+    if not hasattr(error, "format_message"):
         return read_problem(error)
-    usage = getattr(error, "ctx", None)
-    where = usage.command_path if usage is not None else PROGRAM
-    text = str(describe()) or "Something is missing."
-    hint = "" if "See: " in text else f"\nSee: {where} --help"
-    return Problem(code=ExitCode.USAGE, message=text + hint)
+    return Problem(code=ExitCode.USAGE, message=usage_words(error, PROGRAM))
 
 
 def _told(

@@ -95,7 +95,7 @@ def _file_text(name: str) -> str:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        msg = f"There is no file {name} . Check the path."
+        msg = f'There is no file "{name}". Check the path.'
         raise ConfigError(msg) from error
     except IsADirectoryError as error:
         msg = f"{name} is a folder. Name its files one by one."

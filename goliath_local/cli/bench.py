@@ -42,7 +42,12 @@ def bench(
     turn: Annotated[bool, typer.Option("--turn", help="Whole turns too.")] = False,
     output: Annotated[
         Literal["md", "csv", "json", "jsonl"] | None,
-        typer.Option("--output", "-o", help="The form of the result; md when nothing is said."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="md|csv|json|jsonl",
+            help="The form of the result; md when nothing is said.",
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Keep the report there.")

@@ -36,7 +36,7 @@ def chat(
     ] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Tokens and speed of each turn.")] = False,
     max_steps: Annotated[
-        int | None, typer.Option("--max-steps", metavar="N", help="Steps of a turn at most.")
+        str | None, typer.Option("--max-steps", metavar="N", help="Steps of a turn at most.")
     ] = None,
     fallback: Annotated[
         str | None,

@@ -7,7 +7,7 @@ kept in the command line's shared `meta`, where the nearest to the end wins.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,8 +19,7 @@ _META = "goliath_local.flags"
 
 
 def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    is_said = bool(value) or (value == 0 and parameter.name == "seed")
-    if is_said:
+    if value:
         context.meta.setdefault(_META, {})[parameter.name] = value
     return value
 
@@ -52,7 +51,7 @@ def _flags(
         typer.Option("--models-dir", metavar="FOLDER", callback=_keep, help="Where weights lie."),
     ] = None,
     threads: Annotated[
-        int | None,
+        str | None,
         typer.Option("--threads", "-t", metavar="N", callback=_keep, help="CPU threads."),
     ] = None,
     gpu_layers: Annotated[
@@ -62,11 +61,11 @@ def _flags(
         ),
     ] = None,
     seed: Annotated[
-        int | None,
+        str | None,
         typer.Option("--seed", metavar="N", callback=_keep, help="Makes chance repeat."),
     ] = None,
     window: Annotated[
-        int | None,
+        str | None,
         typer.Option("--window", metavar="TOKENS", callback=_keep, help="At most 4096."),
     ] = None,
     chat_template: Annotated[
@@ -101,7 +100,7 @@ def _flags(
         typer.Option("--log-file", metavar="FILE", callback=_keep, help="Remarks go here too."),
     ] = None,
     color: Annotated[
-        str | None,
+        Literal["auto", "always", "never"] | None,
         typer.Option("--color", metavar="auto|always|never", callback=_keep, help="Colours."),
     ] = None,
     json: Annotated[

@@ -37,11 +37,11 @@ def run(
     ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One event a line on stdout.")] = False,
     max_steps: Annotated[
-        int | None,
+        str | None,
         typer.Option("--max-steps", metavar="N", help="Steps at most."),
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="S", help="Seconds; then exit code 124.")
+        str | None, typer.Option("--timeout", metavar="S", help="Seconds; then exit code 124.")
     ] = None,
     allow: Annotated[
         list[str] | None, typer.Option("--allow", metavar="TOOL", help="This tool needs no yes.")

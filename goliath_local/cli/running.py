@@ -58,6 +58,8 @@ def run_job(job: Job, settings: Settings, terminal: Terminal) -> int:
     """Run one ask and return the exit code."""
     if job.conversation_id is not None and not job.conversation_id.strip():
         raise ConfigError("--conversation is blank. Give it a name, or leave it out.")
+    if job.jsonl and settings.json:
+        raise ConfigError("--json is one document, --jsonl one event a line. Give one of them.")
     settings = dataclasses.replace(settings, seed=settings.seed or 0)
     tools = usable_tools(settings)
     schema = load_schema(job.schema) if job.schema else None

@@ -165,9 +165,29 @@ def _read_value(key: str, raw: object, *, where: str) -> object:
     try:
         return _readers()[key].validate_python(raw)
     except ValidationError as error:
-        why = "; ".join(dict.fromkeys(e["msg"].lower() for e in error.errors()))
-        msg = f"{where}: {raw!r} cannot be used: {why}."
+        wanted = _FORMS.get(key) or _FORMS_BY_TYPE.get(type(getattr(Settings(), key)), "a text")
+        msg = f"{where}: {raw!r} cannot be used. Give {wanted}."
         raise ConfigError(msg) from error
+
+
+_FORMS = {
+    "threads": "a whole number of CPU threads, 1 or more",
+    "gpu_layers": "auto, all, or a whole number, 0 or more",
+    "window": f"{WINDOW_TOKENS}, or leave it out",
+    "seed": "a whole number from 0 to 4294967295",
+    "verbose": "0, 1 or 2",
+    "color": "auto, always or never",
+    "max_steps": "a whole number from 0 to 100",
+    "timeout": "a number of seconds above 0",
+    "steps": "full, short or off",
+    "trace_days": "a whole number of days from 1 to 3650",
+    "models_dir": "the path of a folder",
+    "data_dir": "the path of a folder",
+    "log_file": "the path of a file",
+}
+"""What a value of each setting looks like, for whoever gave another."""
+
+_FORMS_BY_TYPE = {bool: "true or false", tuple: "a list of texts"}
 
 
 @cache

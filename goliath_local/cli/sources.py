@@ -154,6 +154,8 @@ def load_schema(name: str) -> Any:
     Raises:
         ConfigError: it is not there or not JSON.
     """
+    if name.lstrip().startswith(("{", "[")):
+        raise ConfigError("--schema takes a file or module:Model, not the schema itself. Save it.")
     if ":" in name and not Path(name).is_file():
         return load_attribute(name, flag="--schema")
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None)
 
-_EXAMPLES = "Examples:\n\ngoliath-local tokens README.md\n\ngoliath-local tokens -T demo"
+_EXAMPLES = "Examples:\n\ngoliath-local tokens README.md\n\ngoliath-local tokens --tools -T demo"
 
 
 @app.command(epilog=_EXAMPLES)
@@ -33,8 +33,11 @@ def tokens(
     *,
     tools: Annotated[
         list[str] | None,
-        typer.Option("--tools", "-T", metavar="SET", help="Bill of a prompt with these tools."),
+        typer.Option("-T", metavar="SET", help="module:attr, FILE.py or demo."),
     ] = None,
+    bill: Annotated[
+        bool, typer.Option("--tools", help="The bill of a prompt with the tools of -T, by part.")
+    ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Estimate, without loading a model.")
     ] = False,
@@ -43,9 +46,12 @@ def tokens(
     from goliath_local.cli.asks import read_text
     from goliath_local.cli.counting import counted
     from goliath_local.cli.running import usable_tools
+    from goliath_local.errors import ConfigError
 
     settings = settings_of(context, tools=tuple(tools or ()) or None)
     terminal = terminal_of(context)
+    if bill and not settings.tools:
+        raise ConfigError("Which tools? Name them by -T: goliath-local tokens --tools -T demo")
     texts = [] if file is None and settings.tools else [read_text(file, terminal)]
     kit = usable_tools(settings)
     count = counted(settings, terminal, texts=texts, tools=kit, estimate=estimate)

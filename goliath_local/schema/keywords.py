@@ -229,3 +229,19 @@ def _is_schema(value: Any) -> bool:
 
 def _is_names(value: Any) -> bool:
     return _is_list(value) and all(isinstance(name, str) for name in value)
+
+
+def crossed_bounds(said: Mapping[str, Any]) -> str:
+    """Return which lower bound stands above its upper one, and what follows; empty when none."""
+    for low, high, what in _BOUNDS:
+        if low in said and high in said and said[low] > said[high]:
+            return f"{low} {said[low]} is above {high} {said[high]}, so no {what} can match"
+    return ""
+
+
+_BOUNDS = (
+    ("minLength", "maxLength", "text"),
+    ("minItems", "maxItems", "list"),
+    ("minProperties", "maxProperties", "object"),
+    ("minimum", "maximum", "number"),
+)

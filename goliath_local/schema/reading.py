@@ -22,7 +22,7 @@ from goliath_local.schema.combined import (
     unevaluated,
 )
 from goliath_local.schema.document import Document
-from goliath_local.schema.keywords import KEYWORDS, SILENT, Support, verify_form
+from goliath_local.schema.keywords import KEYWORDS, SILENT, Support, crossed_bounds, verify_form
 from goliath_local.schema.negated import complement
 from goliath_local.schema.reads import MAX_SHAPES, Circular
 from goliath_local.schema.regular import (
@@ -259,6 +259,9 @@ class Reader:
             so_far[keyword] = value
             tried = self.document.invented(dict(so_far), place.pointer, place.resource)
             if is_nothing(self.values((tried.number,)), self.algebra):
+                crossed = crossed_bounds(so_far)
+                if crossed:
+                    return SchemaError(place.pointer, keyword, crossed)
                 said = ", ".join(k for k in so_far if k != keyword)
                 beside = f" beside {said}" if said else ""
                 reason = f"no value is left by {keyword} {_shown(value)}{beside}"

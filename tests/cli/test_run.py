@@ -284,7 +284,7 @@ def test_text_that_is_not_utf8_is_refused_with_its_place(ask, pipe) -> None:
 @pytest.mark.parametrize(
     ("flags", "code", "says"),
     [
-        (("-f", "nowhere.txt"), ExitCode.USAGE, "There is no file nowhere.txt"),
+        (("-f", "nowhere.txt"), ExitCode.USAGE, 'There is no file "nowhere.txt"'),
         (("-f", "."), ExitCode.USAGE, "is a folder"),
         (("-T", "nowhere.py"), ExitCode.USAGE, "There is no file nowhere.py"),
         (("-T", "no_such_module:tools"), ExitCode.USAGE, 'no module "no_such_module"'),
