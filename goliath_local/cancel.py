@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import inspect
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from goliath_local.errors import RunCancelled
 
@@ -96,3 +98,74 @@ async def abortable(work: Awaitable[T], cancel: CancelToken | None) -> T:
         raise
     finally:
         forget()
+
+
+GRACE_S = 0.3
+"""How long work that was told to stop may take to end by itself, and again to clean up."""
+
+
+async def awaited(work: Awaitable[T], cancel: CancelToken, *, grace_s: float = GRACE_S) -> T:
+    """Return what an application's work gives; once cancelled, wait only a moment more.
+
+    Work that looks at the token ends by itself; other work is cancelled, and work that is deaf to
+    that too is left behind, so that nobody waits for it for ever.
+
+    Raises:
+        RunCancelled: the token was cancelled, and the work did not end otherwise in time.
+    """
+    loop = asyncio.get_running_loop()
+    stop: asyncio.Future[None] = loop.create_future()
+    forget = cancel.on_cancel(lambda: _call_soon(loop, _settle, stop))
+    task = asyncio.ensure_future(_held(work))
+    try:
+        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            await asyncio.wait({task}, timeout=grace_s)
+        if not task.done():
+            await _leave(task, grace_s=grace_s)
+    except asyncio.CancelledError:
+        await _leave(task, grace_s=grace_s)
+        raise
+    finally:
+        forget()
+    if not task.done() or (task.cancelled() and cancel.cancelled):
+        raise RunCancelled(cancel.reason)
+    return task.result()()
+
+
+async def _held(work: Awaitable[T]) -> Callable[[], T]:
+    """Return a function that gives, or raises, what came of the work.
+
+    A task that raises one of these two would end the event loop, and with it every other run.
+    """
+    try:
+        value = await work
+    except (KeyboardInterrupt, SystemExit) as error:
+        return functools.partial(_raise, error)
+    return lambda: value
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
+
+
+async def _leave(task: asyncio.Future[Any], *, grace_s: float) -> None:
+    """Cancel the task, give it a moment, and hear nothing more of it."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    task.cancel()
+    await asyncio.wait({task}, timeout=grace_s)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _call_soon(
+    loop: asyncio.AbstractEventLoop,
+    call: Callable[[asyncio.Future[None]], None],
+    future: asyncio.Future[None],
+) -> None:
+    # The loop may be closed by now: then nobody waits.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(call, future)

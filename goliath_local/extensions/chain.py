@@ -25,6 +25,9 @@ V = TypeVar("V")
 Show: TypeAlias = Callable[[RunInfo, V], Any]
 Patch: TypeAlias = Callable[[V, object], V]
 
+_OBSERVER_GRACE_S = 1.0
+"""How long an observer may take to hear of a run that was told to stop."""
+
 
 def check_extensions(extensions: Sequence[Named]) -> tuple[Named, ...]:
     """Return the extensions, in order.
@@ -117,7 +120,7 @@ class Chain:
     async def _call(self, name: str, phase: str, hook: Callable[[Any], Any], data: Any) -> Any:
         self._cancel.raise_if_cancelled()
         try:
-            returned = await settle(hook(data))
+            returned = await settle(hook(data), self._cancel)
         except (RunCancelled, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -135,7 +138,8 @@ class Chain:
             if hook is None:
                 continue
             try:
-                await settle(hook(show(self._runs[extension.name], failures)))
+                seen = hook(show(self._runs[extension.name], failures))
+                await settle(seen, self._cancel, grace_s=_OBSERVER_GRACE_S)
             except Exception as error:  # noqa: BLE001 - an observer's failure is only noted
                 found = Diagnostic(extension=extension.name, phase=phase, error=error)
                 failures = (*failures, found)

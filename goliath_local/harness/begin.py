@@ -97,7 +97,7 @@ async def _before_run(turn: Turn) -> Decided | None:
 
 async def _recall(turn: Turn) -> Decided | None:
     with turn.blame("memory"):
-        loaded = await settle(turn.conversation.memory.load())
+        loaded = await settle(turn.conversation.memory.load(), turn.cancel)
         if not isinstance(loaded, MemoryState):
             message = f"memory.load() gave {type(loaded).__name__}; return a MemoryState."
             raise ConfigError(message)

@@ -49,7 +49,7 @@ async def may_run(turn: Turn, tool: Tool, plan: Plan, arguments: Json) -> Answer
             conversation_id=turn.options.conversation_id,
         )
         with turn.blame("confirm"):
-            answered = _read(await settle(handler(request)))
+            answered = _read(await settle(handler(request), turn.cancel))
     event = ConfirmEvent(tool=tool.name, approved=answered.approved, reason=answered.reason)
     await turn.emit(event)
     return answered

@@ -68,7 +68,8 @@ async def _hand_over(turn: Turn, escalation: Escalation) -> Final | Decided:
 
 
 async def _call(turn: Turn, request: FallbackRequest) -> str:
-    said: Any = await settle(_invoked(turn.settings.fallback, request, turn.cancel))
+    asked = _invoked(turn.settings.fallback, request, turn.cancel)
+    said: Any = await settle(asked, turn.cancel)
     text = said.get("text") if isinstance(said, Mapping) else getattr(said, "text", said)
     if not isinstance(text, str):
         message = (

@@ -61,7 +61,7 @@ async def ask_model(
     )
 
     async def generate() -> Reply:
-        return await settle(model.generate(request))
+        return await settle(model.generate(request), turn.cancel)
 
     reply = await _guarded(turn, generate)
     if not isinstance(reply, Escalation | Rejected):
