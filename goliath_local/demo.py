@@ -1,7 +1,7 @@
-"""The demo's three tools: a real to-do list in an SQLite file.
+"""A real to-do list in an SQLite file, and three tools over it.
 
-Edge: one file. It is made on first use with three open tasks, so that there is something to ask
-for; after that it is the user's own list and survives restarts. Writes ask first.
+Edge: one file. For the demo it is made with three open tasks, so that there is something to ask
+for; otherwise empty. From then on it is the user's own list. Writes ask first.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from goliath_local.errors import StorageError
 from goliath_local.tools import define_tool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from goliath_local.tools import Tool
 
 FIRST_TASKS = ("buy bread", "call the dentist", "water the plants")
-"""What a new list starts with."""
+"""What a new list starts with in the demo."""
 
 _TITLE = {
     "type": "object",
@@ -47,8 +48,9 @@ CREATE TABLE IF NOT EXISTS tasks (
 class TaskList:
     """Open tasks in the order in which they were added."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, first: Iterable[str] = FIRST_TASKS) -> None:
         self._path = path
+        self._first = tuple(first)
 
     def titles(self) -> list[str]:
         """Return the titles of the open tasks."""
@@ -92,21 +94,21 @@ class TaskList:
         os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
         connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
         try:
-            _fill(connection)
+            _fill(connection, self._first)
         except sqlite3.Error:
             connection.close()
             raise
         return connection
 
 
-def _fill(connection: sqlite3.Connection) -> None:
+def _fill(connection: sqlite3.Connection, titles: Iterable[str]) -> None:
     """Make the table and its first tasks, once, also when two programs come first."""
     if _is_filled(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     if not _is_filled(connection):
         connection.execute(_MAKE)
-        first = [(title,) for title in FIRST_TASKS]
+        first = [(title,) for title in titles]
         connection.executemany("INSERT INTO tasks (title) VALUES (?)", first)
         connection.execute("PRAGMA user_version = 1")
     connection.execute("COMMIT")
@@ -117,8 +119,16 @@ def _is_filled(connection: sqlite3.Connection) -> bool:
 
 
 def demo_tools(path: Path) -> tuple[Tool, ...]:
-    """Return `list_tasks`, `create_task` and `complete_task` over the list in that file."""
-    tasks = TaskList(path)
+    """Return `list_tasks`, `create_task` and `complete_task`; a new list has three tasks."""
+    return _tools(TaskList(path))
+
+
+def task_tools(path: Path) -> tuple[Tool, ...]:
+    """Return the same three tools; a new list is empty."""
+    return _tools(TaskList(path, first=()))
+
+
+def _tools(tasks: TaskList) -> tuple[Tool, ...]:
     return (_list_tasks(tasks), _create_task(tasks), _complete_task(tasks))
 
 

@@ -19,7 +19,12 @@ def chat(
     *,
     tools: Annotated[
         list[str] | None,
-        typer.Option("--tools", "-T", metavar="SET", help="module:attr, FILE.py or demo."),
+        typer.Option(
+            "--tools",
+            "-T",
+            metavar="SET",
+            help="module:attr, FILE.py, demo, clock …: docs/tools.md",
+        ),
     ] = None,
     conversation: Annotated[
         str | None, typer.Option("--conversation", "-c", metavar="ID", help="Resume this one.")

@@ -29,7 +29,12 @@ def run(
     ] = None,
     tools: Annotated[
         list[str] | None,
-        typer.Option("--tools", "-T", metavar="SET", help="module:attr, FILE.py or demo."),
+        typer.Option(
+            "--tools",
+            "-T",
+            metavar="SET",
+            help="module:attr, FILE.py, demo, clock …: docs/tools.md",
+        ),
     ] = None,
     schema: Annotated[
         str | None,

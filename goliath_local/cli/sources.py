@@ -6,6 +6,7 @@ told with file and line, without a traceback.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import json
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from goliath_local.cli.places import Places
     from goliath_local.tools import Tool
 
-_FORMS = "Give module:attribute, a FILE.py, or demo."
+_FORMS = (
+    "Give module:attribute, a FILE.py, or demo, tasks, notes, files, clock, numbers, system, "
+    "mcp:COMMAND."
+)
 
 
 def load_tools(names: Iterable[str], places: Places) -> tuple[Tool, ...]:
@@ -44,15 +48,23 @@ def load_tools(names: Iterable[str], places: Places) -> tuple[Tool, ...]:
 
 
 def _tools_of(name: str, places: Places) -> Iterable[Tool]:
-    if name == "demo":
-        from goliath_local.demo import demo_tools
+    from goliath_local.toolsets import TOOL_SETS, is_tool_set, tool_set
 
-        return demo_tools(places.tasks)
     if name.endswith(".py"):
         return _found(vars(load_file(Path(name))).values(), name)
+    if name.startswith(("mcp:", "mcp[")):
+        from goliath_local.mcp import named_tools
+
+        return named_tools(name)
+    # A module of the user's own comes before a set of the same name: notes.py, notes:mine.
+    is_own = ":" in name and Path(f"{name.partition(':')[0]}.py").is_file()
+    if is_tool_set(name) and not is_own:
+        return tool_set(name, data=places.data)
     if ":" in name:
         return _found([load_attribute(name, flag="-T")], name)
-    msg = f'-T {name}: there is no tool set "{name}". {_FORMS}'
+    near = difflib.get_close_matches(name, TOOL_SETS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    msg = f'-T {name}: there is no tool set "{name}".{hint} {_FORMS}'
     raise ConfigError(msg)
 
 

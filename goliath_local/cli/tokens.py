@@ -33,7 +33,9 @@ def tokens(
     *,
     tools: Annotated[
         list[str] | None,
-        typer.Option("-T", metavar="SET", help="module:attr, FILE.py or demo."),
+        typer.Option(
+            "-T", metavar="SET", help="module:attr, FILE.py, demo, clock …: docs/tools.md"
+        ),
     ] = None,
     bill: Annotated[
         bool, typer.Option("--tools", help="The bill of a prompt with the tools of -T, by part.")

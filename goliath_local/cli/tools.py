@@ -20,7 +20,9 @@ app = typer.Typer(
 
 _Sets = Annotated[
     list[str] | None,
-    typer.Option("--tools", "-T", metavar="SET", help="module:attr, FILE.py or demo."),
+    typer.Option(
+        "--tools", "-T", metavar="SET", help="module:attr, FILE.py, demo, clock …: docs/tools.md"
+    ),
 ]
 _Estimate = Annotated[bool, typer.Option("--estimate", help="Estimate tokens; load no model.")]
 

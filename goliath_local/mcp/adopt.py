@@ -45,9 +45,14 @@ class Adopted:
 
 
 def choose(
-    server: str, offered: Sequence[Tool], wanted: Sequence[str] | None, *, prefix: str = ""
+    server: str,
+    offered: Sequence[Tool],
+    wanted: Sequence[str] | None,
+    *,
+    prefix: str = "",
+    most: int | None = MAX_TOOLS,
 ) -> tuple[Adopted, ...]:
-    """Return the wanted tools, in their order; all if the server offers at most five.
+    """Return the wanted tools, in their order; all if the server offers no more than `most`.
 
     Raises:
         ConfigError: too many, one that is not offered, or two that would share a name.
@@ -58,10 +63,10 @@ def choose(
         if name not in by_name:
             message = f"{server} offers no tool {name!r}. It offers {_listed(by_name)}."
             raise ConfigError(message)
-    if len(names) > MAX_TOOLS:
+    if most is not None and len(names) > most:
         message = (
-            f"{server}: {len(names)} tools are too many; a small model keeps {MAX_TOOLS} apart. "
-            f"Choose some with tools=[…] from {_listed(by_name)}."
+            f"{server}: {len(names)} tools are too many; a small model keeps {most} apart. "
+            f"Choose some with tools=[…], or mcp[NAME,…]:COMMAND, from {_listed(by_name)}."
         )
         raise ConfigError(message)
     adopted = tuple(_adopt(by_name[name], prefix) for name in names)

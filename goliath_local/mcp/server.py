@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from goliath_local.errors import ConfigError
-from goliath_local.mcp.adopt import Adopted, choose, read_result
+from goliath_local.mcp.adopt import MAX_TOOLS, Adopted, choose, read_result
 from goliath_local.tools import Tool, ToolContext, define_tool
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def mcp_tools(
     command: str | Sequence[str],
     *,
     tools: Sequence[str] | None = None,
+    most: int | None = MAX_TOOLS,
     prefix: str = "",
     name: str | None = None,
     env: Mapping[str, str] | None = None,
@@ -68,6 +69,7 @@ def mcp_tools(
     Args:
         command: the program and its arguments; a text is split as a shell would.
         tools: names of at most five tools; all, if it offers no more than that.
+        most: how many tools may be taken; None to choose from `ToolServer.tools` afterwards.
         prefix: put before their names, to tell servers apart.
         name: what the server is called in messages; its program otherwise.
         env: added to the few variables that a server inherits (such as PATH and HOME).
@@ -85,7 +87,7 @@ def mcp_tools(
     connection = _connection(name or PurePath(argv[0]).name, argv, env=env or {}, cwd=cwd)
     offered = connection.open(start_timeout_s)
     try:
-        chosen = choose(connection.name, offered, tools, prefix=prefix)
+        chosen = choose(connection.name, offered, tools, prefix=prefix, most=most)
         made = {tool.name: _tool(connection, tool, call_timeout_s) for tool in chosen}
     except BaseException:
         connection.close()
