@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from goliath_local.budget.cut import whole
 from goliath_local.budget.estimate import REQUEST_OVERHEAD_TOKENS, estimate_tokens
 from goliath_local.errors import ModelError
 from goliath_local.model import CountingModel, PromptTokens
@@ -51,8 +52,8 @@ def counter_from_model(model: CountingModel) -> Counter:
     """Return a counter that asks the model's tokenizer for every figure."""
     return Counter(
         source="tokenizer",
-        text=model.count_text,
-        conversation=model.count_text,
+        text=lambda text: model.count_text(whole(text)),
+        conversation=lambda text: model.count_text(whole(text)),
         request=model.count_request,
     )
 

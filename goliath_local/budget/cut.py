@@ -24,6 +24,15 @@ def clip(text: str, most_characters: int) -> str:
     return text[: most_characters - 1].rstrip() + ELLIPSIS
 
 
+def whole(text: str) -> str:
+    """Return the text with U+FFFD for each half of a surrogate pair, which no tokenizer takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def clip_tokens(text: str, budget: int, *, count: Callable[[str], int] = estimate_tokens) -> str:
     """Return the text, or its longest beginning that fits with an ellipsis behind it.
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.budget.counter import ESTIMATE
-from goliath_local.budget.cut import clip_tokens
+from goliath_local.budget.cut import clip_tokens, whole
 from goliath_local.budget.draft import Brief, Draft, Fixed, Log, Recent
 from goliath_local.budget.excerpts import omitted_excerpts
 from goliath_local.budget.limits import (
@@ -215,7 +215,7 @@ class _Climb:
                     texts = [shown + section.after if shown else ""]
                 case Log(name=name):
                     texts = _log_texts(section, shape)
-            yield from (Part(name=name, text=text) for text in texts if text)
+            yield from (Part(name=name, text=whole(text)) for text in texts if text)
 
     def _brief(self, section: Brief, shape: _Shape) -> str:
         if Trim.BRIEF in shape.dropped or not section.text:

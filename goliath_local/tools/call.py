@@ -154,9 +154,9 @@ async def _awaited(
 ) -> CallResult:
     try:
         return CallResult(output=await function(*arguments))
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool raises is its result
+    except BaseException as error:  # noqa: BLE001 - whatever else a tool raises is its result
         return CallResult(error=error)
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from goliath_local.records import Json
 
 
+_MOST_BITS = 13_000
+"""Python writes no integer of more than 4,300 digits, some 14,280 bits."""
+
+
 class NotJson(TypeError):
     """The value, or something in it, has no JSON form."""
 
@@ -65,6 +69,8 @@ def _spelled(value: Any) -> Json:
 
 
 def _finite(value: Json) -> Json:
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise NotJson("The value holds an integer of thousands of digits.")
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
