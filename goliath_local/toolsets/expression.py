@@ -78,7 +78,7 @@ def calculate(text: str) -> Decimal:
     if _CALL.search(text) is None:
         text = _GROUPED.sub(lambda found: found.group().replace(",", ""), text)
     try:
-        return _Reader(tuple(_tokens(text))).whole().number
+        value = _Reader(tuple(_tokens(text))).whole().number
     except decimal.DivisionByZero as error:
         raise BadExpression("A division by zero has no result.") from error
     except decimal.Overflow as error:
@@ -87,6 +87,9 @@ def calculate(text: str) -> Decimal:
         raise BadExpression("A result is smaller than 10^-300, too small to use.") from error
     except decimal.InvalidOperation as error:
         raise BadExpression("This has no result among the numbers, such as sqrt(-1).") from error
+    if not value.is_finite():
+        raise BadExpression("This has no result among the numbers, such as ln(0).")
+    return value
 
 
 def spelled(number: Decimal, *, digits: int = 12) -> str:

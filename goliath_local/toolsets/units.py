@@ -193,8 +193,9 @@ def read_unit(name: str) -> Unit:
 def _forms(name: str) -> tuple[str, ...]:
     """Return spellings to try, the likeliest first: as it is, joined, without the plural's s."""
     joined = "-".join(name.casefold().replace("-", " ").split())
-    singular = "-".join(word.removesuffix("s") for word in joined.split("-"))
-    return (name.casefold(), joined, joined.removesuffix("s"), singular)
+    first, _, rest = joined.partition("-")
+    leading = f"{first.removesuffix('s')}-{rest}"
+    return (name.casefold(), joined, joined.removesuffix("s"), leading, leading.removesuffix("s"))
 
 
 @cache
