@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from goliath_local.engine.bare import Bare, open_bare
     from goliath_local.engine.load import load_model
     from goliath_local.engine.local_model import LocalModel
+    from goliath_local.engine.native_tools import native_tools_text
     from goliath_local.engine.server_model import OpenAICompatibleModel
     from goliath_local.engine.settings import EngineSettings
     from goliath_local.engine.threads import default_threads
@@ -24,6 +25,7 @@ _HOME = {
     "OpenAICompatibleModel": "server_model",
     "default_threads": "threads",
     "load_model": "load",
+    "native_tools_text": "native_tools",
     "open_bare": "bare",
 }
 
@@ -34,6 +36,7 @@ __all__ = [
     "OpenAICompatibleModel",
     "default_threads",
     "load_model",
+    "native_tools_text",
     "open_bare",
 ]
 
