@@ -57,6 +57,11 @@ class BfclCase:
     """`{tool: {argument: accepted values}}`; empty where no call at all is right."""
 
     @property
+    def kind(self) -> str:
+        """The set it is of, `live_simple`: the id without its number."""
+        return self.id.rsplit("_", 1)[0]
+
+    @property
     def is_irrelevance(self) -> bool:
         """True when right is no call."""
         return not self.answer

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.agent import create_agent
+from goliath_local.confidence import turn_signals
 from goliath_local.evals.bfcl import call_problems
 from goliath_local.evals.report import Attempt, FixtureReport
+from goliath_local.evals.scene import misfits
 from goliath_local.evals.score import Fault, Problem, TurnOutcome, Verdict
-from goliath_local.evals.signals import turn_signals
 from goliath_local.extensions import Extension, Stop
 from goliath_local.tools import define_tool
 
@@ -51,7 +52,7 @@ async def run_bfcl(model: Model, case: BfclCase, **options: Any) -> FixtureRepor
 
     agent = create_agent(
         model=model,
-        tools=[_tool(tool) for tool in case.tools],
+        tools=bfcl_tools(case),
         confirm=lambda _request: True,
         fallback=lambda _request, **_more: {"text": "handed over"},
         extensions=[Extension(name="note", after_plan=enough, before_tool=note)],
@@ -66,17 +67,33 @@ async def run_bfcl(model: Model, case: BfclCase, **options: Any) -> FixtureRepor
         problems = [Problem(fault=Fault.ERROR, text=f"{type(error).__name__}: {error}")]
     return FixtureReport(
         id=case.id,
-        kind=case.id.rsplit("_", 1)[0],
-        attempts=(_attempt(result, problems, ms=(time.perf_counter() - start) * 1000),),
+        kind=case.kind,
+        attempts=(
+            replace(
+                _attempt(case.ask, result, problems, ms=(time.perf_counter() - start) * 1000),
+                invalid_calls=_invalid(case, calls),
+            ),
+        ),
     )
+
+
+def bfcl_tools(case: BfclCase) -> list[Tool]:
+    """Return the case's tools; they do nothing."""
+    return [_tool(tool) for tool in case.tools]
+
+
+def bfcl_fault(case: BfclCase, made: Sequence[tuple[str, Mapping[str, Any]]]) -> Fault:
+    """Return what kind of wrong these calls are, if they are wrong."""
+    if case.is_irrelevance:
+        return Fault.NEEDLESS_CALL
+    names = {tool.name: tool.original_name for tool in case.tools}
+    is_right_tool = len(made) == 1 and names[made[0][0]] in case.answer[0]
+    return Fault.ARGUMENT if is_right_tool else Fault.WRONG_CALL
 
 
 def _problems(case: BfclCase, calls: Sequence[_Noted], result: RunResult) -> list[Problem]:
     made = [(call.tool, call.args) for call in calls]
-    fault = Fault.NEEDLESS_CALL if case.is_irrelevance else Fault.WRONG_CALL
-    names = {tool.name: tool.original_name for tool in case.tools}
-    if len(made) == 1 and not case.is_irrelevance and names[made[0][0]] in case.answer[0]:
-        fault = Fault.ARGUMENT
+    fault = bfcl_fault(case, made)
     skipped = [step.tool for step in result.steps if step.skip_reason == "missing"]
     if skipped and not made and not case.is_irrelevance:
         return [Problem(fault=Fault.ARGUMENT, text=f"{skipped[0]} was skipped: a value missing")]
@@ -86,7 +103,18 @@ def _problems(case: BfclCase, calls: Sequence[_Noted], result: RunResult) -> lis
     ]
 
 
-def _attempt(result: RunResult | None, problems: Sequence[Problem], *, ms: float) -> Attempt:
+def _invalid(case: BfclCase, calls: Sequence[_Noted]) -> tuple[str, ...]:
+    schemas = {tool.name: tool.parameters for tool in case.tools}
+    return tuple(
+        f"{call.tool}{misfit}"
+        for call in calls
+        for misfit in misfits(schemas[call.tool], call.args)
+    )
+
+
+def _attempt(
+    ask: str, result: RunResult | None, problems: Sequence[Problem], *, ms: float
+) -> Attempt:
     if result is None:
         return Attempt(run=1, outcomes=(), problems=tuple(problems), verdict=Verdict.ERROR, ms=ms)
     outcome = TurnOutcome(
@@ -94,6 +122,7 @@ def _attempt(result: RunResult | None, problems: Sequence[Problem], *, ms: float
         handled_by=result.handled_by,
         steps=tuple(result.steps),
         reasons=tuple(e.reason.value for e in result.trace if e.type == "escalate"),
+        signals=turn_signals(ask, trace=result.trace, steps=result.steps),
     )
     wrong = Verdict.GAVE_UP if result.handled_by == "cloud" else Verdict.WRONG_BUT_CONFIDENT
     return Attempt(
@@ -103,7 +132,6 @@ def _attempt(result: RunResult | None, problems: Sequence[Problem], *, ms: float
         verdict=wrong if problems else Verdict.RIGHT_ON_DEVICE,
         ms=ms,
         evaluated_tokens=result.usage.evaluated_tokens,
-        signals=turn_signals([result]),
     )
 
 

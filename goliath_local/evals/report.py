@@ -30,11 +30,8 @@ class Attempt:
     verdict: Verdict
     ms: float
     evaluated_tokens: int = 0
-    confidence: float | None = None
-    """Smallest probability share among the choices of all plans, if the model gave any."""
-
-    signals: Mapping[str, float] = field(default_factory=dict)
-    """What a calibrated score may use."""
+    invalid_calls: tuple[str, ...] = ()
+    """Arguments that reached a tool without fitting its schema; there have to be none."""
 
     @property
     def passed(self) -> bool:
@@ -140,6 +137,16 @@ class Report:
         return sum(attempt.place == "error" for attempt in self.attempts)
 
     @property
+    def invalid_calls(self) -> tuple[str, ...]:
+        """Arguments that reached a tool without fitting its schema; the bar is none."""
+        return tuple(
+            f"{fixture.id}: {text}"
+            for fixture in self.fixtures
+            for attempt in fixture.attempts
+            for text in attempt.invalid_calls
+        )
+
+    @property
     def mean_steps(self) -> float:
         """Steps per attempt, two decimals."""
         return round(sum(a.steps for a in self.attempts) / max(1, self.total_runs), 2)
@@ -181,6 +188,8 @@ def format_scores(report: Report) -> str:
     verdicts, faults = report.verdicts, report.faults
     lines = [f"{verdict.value:<22} {verdicts.get(verdict, 0):>4}" for verdict in Verdict]
     lines += [f"fault: {fault.value:<15} {faults.get(fault, 0):>4}" for fault in Fault]
+    lines.append(f"{'invalid arguments run':<22} {len(report.invalid_calls):>4}")
+    lines += [f"  {text}" for text in report.invalid_calls]
     lines += [
         f"{kind:<22} {sum(f.passed for f in group):>4}/{len(group)}"
         for kind, group in by_kind(report.fixtures).items()

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.agent import create_agent
+from goliath_local.confidence import turn_signals
 from goliath_local.errors import ConfigError, RunCancelled
 from goliath_local.evals.report import Attempt, FixtureReport, Report
-from goliath_local.evals.samples import SAMPLE_TOOLSET
+from goliath_local.evals.scene import open_scene
 from goliath_local.evals.score import Fault, Problem, TurnOutcome, Verdict, turn_problems, verdict
-from goliath_local.evals.signals import turn_signals
-from goliath_local.evals.simulator import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from goliath_local.evals.fixture import ExpectedTurn, Fixture
     from goliath_local.harness import RunResult
     from goliath_local.model import Model
+    from goliath_local.tools import Tool
 
 HANDED_OVER = "Somebody else takes care of this."
 """What the default fallback answers."""
@@ -37,6 +37,7 @@ class _Setup:
 
     options: Mapping[str, Any]
     toolsets: Mapping[str, Any]
+    tools: Sequence[Tool] | None
     cancel: CancelToken | None
 
 
@@ -46,6 +47,7 @@ async def run_evals(
     *,
     runs: int = 1,
     toolsets: Mapping[str, Any] | None = None,
+    tools: Sequence[Tool] | None = None,
     cancel: CancelToken | None = None,
     metadata: Mapping[str, Any] | None = None,
     on_attempt: Callable[[Fixture, Attempt], None] | None = None,
@@ -58,6 +60,8 @@ async def run_evals(
         fixtures: what to play; those without a tool set run on the sample tools.
         runs: attempts of each fixture; real models need at least 3.
         toolsets: tool sets by name, for fixtures that name one.
+        tools: an application's own, for fixtures that name no tool set; those that write only
+            pretend to. Default: the sample tools.
         cancel: stops the whole eval.
         metadata: copied into the report.
         on_attempt: called after each attempt.
@@ -73,6 +77,7 @@ async def run_evals(
     setup = _Setup(
         options={"fallback": _hand_over} | options,
         toolsets={} if toolsets is None else toolsets,
+        tools=tools,
         cancel=cancel,
     )
     reports = []
@@ -88,7 +93,7 @@ async def run_evals(
 
 
 async def _attempt(model: Any, fixture: Fixture, *, run: int, setup: _Setup) -> Attempt:
-    store = Store(_toolset(fixture, setup.toolsets))
+    scene = open_scene(fixture, setup.toolsets, own=setup.tools)
     outcomes: list[TurnOutcome] = []
     problems: list[Problem] = []
     results: list[RunResult] = []
@@ -96,21 +101,24 @@ async def _attempt(model: Any, fixture: Fixture, *, run: int, setup: _Setup) -> 
     try:
         agent = create_agent(
             model=_model_for(model, fixture),
-            tools=store.tools(),
+            tools=scene.tools,
             facts=fixture.facts,
             confirm=_approve,
             **setup.options,
         )
-        for turn in fixture.turns:
-            before = copy.deepcopy(store.state)
+        for number, turn in enumerate(fixture.turns):
+            before = scene.state()
             result = await _ask(agent, turn, setup.cancel)
             results.append(result)
-            outcomes.append(_outcome(result, before=before, after=copy.deepcopy(store.state)))
-            problems += turn_problems(turn, outcomes[-1])
+            outcome = _outcome(turn.ask, result)
+            outcomes.append(replace(outcome, state_before=before, state_after=scene.state()))
+            problems += [replace(p, turn=number) for p in turn_problems(turn, outcomes[-1])]
     except RunCancelled:
         raise
     except Exception as error:  # noqa: BLE001 - whatever an attempt raises is that attempt's fault
-        problems = [Problem(fault=Fault.ERROR, text=f"{type(error).__name__}: {error}")]
+        problems = [
+            Problem(fault=Fault.ERROR, text=f"{type(error).__name__}: {error}", turn=len(outcomes))
+        ]
     return Attempt(
         run=run,
         outcomes=tuple(outcomes),
@@ -118,7 +126,7 @@ async def _attempt(model: Any, fixture: Fixture, *, run: int, setup: _Setup) -> 
         verdict=verdict(fixture.turns, outcomes, problems) if problems else _right(outcomes),
         ms=(time.perf_counter() - start) * 1000,
         evaluated_tokens=sum(result.usage.evaluated_tokens for result in results),
-        signals=turn_signals(results),
+        invalid_calls=tuple(scene.invalid),
     )
 
 
@@ -133,7 +141,7 @@ async def _ask(agent: Agent, turn: ExpectedTurn, cancel: CancelToken | None) -> 
     return await agent.run(turn.ask, cancel=cancel)
 
 
-def _outcome(result: RunResult, *, before: Any, after: Any) -> TurnOutcome:
+def _outcome(ask: str, result: RunResult) -> TurnOutcome:
     return TurnOutcome(
         text=result.text,
         handled_by=result.handled_by,
@@ -141,20 +149,8 @@ def _outcome(result: RunResult, *, before: Any, after: Any) -> TurnOutcome:
         reasons=tuple(e.reason.value for e in result.trace if e.type == "escalate"),
         best_effort=result.best_effort,
         is_cut=result.handled_by == "device" and result.finish_reason == "length",
-        state_before=before,
-        state_after=after,
+        signals=turn_signals(ask, trace=result.trace, steps=result.steps),
     )
-
-
-def _toolset(fixture: Fixture, toolsets: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not fixture.toolset:
-        return SAMPLE_TOOLSET
-    if fixture.toolset not in toolsets:
-        known = ", ".join(sorted(toolsets)) or "none"
-        msg = f"{fixture.id} needs the tool set {fixture.toolset!r}; known: {known}."
-        raise ConfigError(msg)
-    found: Mapping[str, Any] = toolsets[fixture.toolset]
-    return found
 
 
 def _model_for(model: Any, fixture: Fixture) -> Model | Callable[[], Model]:

@@ -6,7 +6,7 @@ a wrong call is another fault than a right call with an invented argument.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,12 @@ class Verdict(StrEnum):
     RIGHT_ON_DEVICE = "right on device"
     RIGHT_HAND_OVER = "right hand-over"
     WRONG_BUT_CONFIDENT = "wrong but confident"
+    """Finished on the device with something wrong, and nothing said so: the worst kind."""
+
     GAVE_UP = "gave up needlessly"
+    WRONG_HAND_OVER = "wrong hand-over"
+    """Rightly handed over, but with a call or a change on the way that nobody asked for."""
+
     CUT = "cut"
     ERROR = "error"
 
@@ -49,6 +54,8 @@ class Problem:
 
     fault: Fault
     text: str
+    turn: int = 0
+    """Which turn of the conversation, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +74,8 @@ class TurnOutcome:
 
     state_before: Any = None
     state_after: Any = None
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """How sure the model was of this turn (`confidence.turn_signals`)."""
 
     @property
     def tool_steps(self) -> tuple[StepRecord, ...]:
@@ -115,7 +124,9 @@ def verdict(
         (outcome.handled_by == "cloud" and turn.escalation == "forbidden") or outcome.best_effort
         for turn, outcome in zip(expected, outcomes, strict=False)
     )
-    return Verdict.GAVE_UP if gave_up else Verdict.WRONG_BUT_CONFIDENT
+    if gave_up:
+        return Verdict.GAVE_UP
+    return Verdict.WRONG_HAND_OVER if handed_over else Verdict.WRONG_BUT_CONFIDENT
 
 
 def _place(expected: ExpectedTurn, got: TurnOutcome) -> Iterator[Problem]:
