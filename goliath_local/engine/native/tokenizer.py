@@ -7,6 +7,7 @@ open. Bytes are exact in both directions.
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +16,18 @@ import numpy as np
 from goliath_local.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from goliath_local.engine.native.weights import Weights
 
 # llama.cpp's token attributes: unknown 1, unused 2, normal 4, control 8, user-defined 16, byte 32.
 _UNUSABLE: Final = 1 | 2
 _NORMAL: Final = 4
 _CONTROL: Final = 8
+_USER_DEFINED: Final = 16
+
+_MARK: Final = re.compile(rb"[<\[].*[^\W\d].*[>\]]", re.DOTALL)
+"""What a user-defined token looks like that is more than a run of blanks: `<tool_call>`."""
 
 _SAMPLES: Final = (
     *range(0xC0),  # every single byte, and every byte that continues
@@ -56,6 +63,7 @@ class Tokenizer:
         self._silent_ids = self.end_ids.union(
             token for token in special if attributes[token] & (_CONTROL | _UNUSABLE)
         )
+        self._marks = self._find_marks(attributes)
         self._spellable = self._find_spellable()
 
     @property
@@ -95,8 +103,8 @@ class Tokenizer:
 
         Args:
             text: any valid Unicode.
-            control: read control tokens out of the text; off for all but the template's own
-                pieces.
+            control: read control tokens and marks out of the text; off for all but the
+                template's own pieces. A mark such as `<tool_call>` is then spelled out.
 
         Raises:
             InvalidValue: the text has half of a surrogate pair.
@@ -109,7 +117,14 @@ class Tokenizer:
                 "decode the text properly or remove it"
             )
             raise InvalidValue("", reason) from error
-        return self._encode_utf8(self.spelled(data), control=control)
+        data = self.spelled(data)
+        if control or self._marks is None:
+            return self._encode_utf8(data, control=control)
+        ids: list[int] = []
+        # llama.cpp reads user-defined tokens in any case; cut in two, none of them is there.
+        for start, end in _pieces(data, self._marks):
+            ids += self._encode_utf8(data[start:end], control=False)
+        return tuple(ids)
 
     def spelled(self, data: bytes) -> bytes:
         """Return UTF-8 with U+FFFD for each character that this vocabulary has no bytes for.
@@ -152,6 +167,17 @@ class Tokenizer:
         )
         return tuple(np.ctypeslib.as_array(buffer)[:count].tolist())
 
+    def _find_marks(self, attributes: list[int]) -> re.Pattern[bytes] | None:
+        """Return a pattern for the user-defined tokens that are marks; None without any."""
+        read = self._library.llama_vocab_get_text
+        texts = [
+            bytes(read(self._vocab, token) or b"")
+            for token, kind in enumerate(attributes)
+            if kind & _USER_DEFINED
+        ]
+        marks = sorted((text for text in texts if _MARK.fullmatch(text)), key=len, reverse=True)
+        return re.compile(b"|".join(map(re.escape, marks))) if marks else None
+
     def _find_spellable(self) -> bytes:
         """Return the bytes that come back when a character with them is encoded."""
         spellable: set[int] = set()
@@ -177,3 +203,14 @@ class Tokenizer:
                 piece[0]: token for token, piece in enumerate(self.pieces) if len(piece) == 1
             }
         return self._byte_ids
+
+
+def _pieces(data: bytes, marks: re.Pattern[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield where to cut so that no mark is whole: behind the first byte of each."""
+    start, at = 0, 0
+    while found := marks.search(data, at):
+        # Marks may overlap, so the search goes on within this one.
+        at = found.start() + 1
+        yield start, at
+        start = at
+    yield start, len(data)
