@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from goliath_local.errors import StorageError
+from goliath_local.errors import StorageBusy, StorageError
 from goliath_local.tools import define_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from goliath_local.tools import Tool
@@ -36,6 +36,8 @@ _TITLE = {
     "required": ["title"],
     "additionalProperties": False,
 }
+_UNSOUND = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 _MAKE = """
@@ -54,8 +56,8 @@ class TaskList:
 
     def titles(self) -> list[str]:
         """Return the titles of the open tasks."""
-        rows = self._do("SELECT title FROM tasks WHERE done = 0 ORDER BY id")
-        return [str(row[0]) for row in rows]
+        with self._opened() as connection:
+            return _open_titles(connection)
 
     def add(self, title: str) -> bool:
         """Add a task; return False when one of that title is open already.
@@ -65,10 +67,11 @@ class TaskList:
         """
         if not title.strip():
             raise ValueError("The task has no title. Ask the user what is to be done.")
-        if _same(title, self.titles()) is not None:
-            return False
-        self._do("INSERT INTO tasks (title) VALUES (?)", title.strip())
-        return True
+        with self._changing() as connection:
+            if _same(title, _open_titles(connection)) is not None:
+                return False
+            connection.execute("INSERT INTO tasks (title) VALUES (?)", (title.strip(),))
+            return True
 
     def complete(self, title: str) -> str:
         """Mark a task as done and return its title.
@@ -76,42 +79,74 @@ class TaskList:
         Raises:
             LookupError: no open task, or more than one, can be meant.
         """
-        meant = _meant(title, self.titles())
-        self._do("UPDATE tasks SET done = 1 WHERE title = ? AND done = 0", meant)
-        return meant
+        with self._changing() as connection:
+            meant = _meant(title, _open_titles(connection))
+            connection.execute("UPDATE tasks SET done = 1 WHERE title = ? AND done = 0", (meant,))
+            return meant
 
-    def _do(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Look and change as one: no other program comes in between."""
+        with self._opened() as connection, _transaction(connection):
+            yield connection
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(self._open()) as connection:
-                return connection.execute(statement, values).fetchall()
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite would make the file readable by everyone.
+            os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            with closing(sqlite3.connect(self._path, timeout=10)) as connection:
+                connection.isolation_level = None
+                # A task that was said to be added is there after a power cut, too: EXTRA syncs
+                # the folder when the journal goes, which is when a change begins to hold.
+                connection.execute("PRAGMA synchronous = EXTRA")
+                _fill(connection, self._first)
+                yield connection
         except sqlite3.Error as error:
-            message = f"{self._path}: {error}. Move the file away; a new list is made then."
+            raise _told(self._path, error) from error
+        except OSError as error:
+            message = f"{self._path}: {error.strerror}. Look at the free space and the rights."
             raise StorageError(message) from error
 
-    def _open(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite would make the file readable by everyone.
-        os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
-        connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
-        try:
-            _fill(connection, self._first)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+
+def _told(path: Path, error: sqlite3.Error) -> StorageError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _UNSOUND:
+        return StorageError(f"{path}: {error}. Move the file away; a new list is made then.")
+    if code in _BUSY:
+        return StorageBusy(f"{path} was in use by another program for 10 s. Try again.")
+    return StorageError(f"{path}: {error}. Look at the free space and the rights.")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _open_titles(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute("SELECT title FROM tasks WHERE done = 0 ORDER BY id")
+    return [str(row[0]) for row in rows]
 
 
 def _fill(connection: sqlite3.Connection, titles: Iterable[str]) -> None:
     """Make the table and its first tasks, once, also when two programs come first."""
     if _is_filled(connection):
         return
-    connection.execute("BEGIN IMMEDIATE")
-    if not _is_filled(connection):
+    with _transaction(connection):
+        if _is_filled(connection):
+            return
         connection.execute(_MAKE)
         first = [(title,) for title in titles]
         connection.executemany("INSERT INTO tasks (title) VALUES (?)", first)
         connection.execute("PRAGMA user_version = 1")
-    connection.execute("COMMIT")
 
 
 def _is_filled(connection: sqlite3.Connection) -> bool:

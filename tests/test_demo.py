@@ -2,13 +2,14 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from goliath_local.cancel import CancelToken
 from goliath_local.demo import FIRST_TASKS, TaskList, demo_tools
-from goliath_local.errors import StorageError
+from goliath_local.errors import StorageBusy, StorageError
 from goliath_local.tools import (
     ResultBudget,
     ToolContext,
@@ -113,3 +114,22 @@ def test_a_stopped_first_use_is_made_good(path: Path) -> None:
     path.touch()
     assert TaskList(path).titles() == list(FIRST_TASKS)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_task_that_two_programs_add_at_once_is_there_once(path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        added = list(pool.map(lambda _: TaskList(path).add("milk"), range(8)))
+    assert sorted(added) == [False] * 7 + [True]
+    assert TaskList(path).titles() == [*FIRST_TASKS, "milk"]
+
+
+def test_a_list_that_another_program_holds_is_busy_and_no_reason_to_move_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TaskList(path).titles()
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda name, timeout: real(name, timeout=0.05))
+    with closing(real(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageBusy, match="in use by another program"):
+            TaskList(path).add("milk")

@@ -173,11 +173,15 @@ def _no_source(
 
 
 def _fetch_from(source: Source, pin: Pin, place: Path, way: _Way) -> None:
-    """Fetch from one source; bytes with the wrong hash are fetched once more, from zero."""
+    """Fetch from one source; bytes with the wrong hash are fetched once more, from zero.
+
+    A file of this machine has one hash, so only a part that was taken up can have been wrong.
+    """
+    is_resumed = (place / f"{pin.file}.part").exists()
     try:
         _fetch_once(source, pin, place, way)
     except HashMismatch as error:
-        if isinstance(source, FileSource):
+        if isinstance(source, FileSource) and not is_resumed:
             raise
         way.report(Restarted(reason=f"its sha256 is {error.actual}, not {error.expected}"))
         _fetch_once(source, pin, place, way)

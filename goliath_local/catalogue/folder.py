@@ -19,6 +19,8 @@ from goliath_local.catalogue.manifest import is_plain_file_name
 from goliath_local.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from goliath_local.records import Json
 
 _NOTE_LIMIT_BYTES = 1 << 20
@@ -72,6 +74,7 @@ def sync_folder(folder: Path) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a small file so that a reader finds the old bytes or the new ones, never a part."""
+    _sweep(path.parent.glob(".*.tmp"))
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     fresh = Path(name)  # mkstemp makes it 0600
     try:
@@ -107,7 +110,11 @@ def read_note(path: Path) -> dict[str, Json]:
 
 def sweep(folder: Path) -> None:
     """Remove what an interrupted write left behind over an hour ago."""
-    for old in (*folder.glob(".*.tmp"), *folder.glob(".wheels-*")):
+    _sweep((*folder.glob(".*.tmp"), *folder.glob(".wheels-*")))
+
+
+def _sweep(paths: Iterable[Path]) -> None:
+    for old in paths:
         with contextlib.suppress(OSError):
             if time.time() - old.stat().st_mtime > _OLD_S:
                 _remove(old)

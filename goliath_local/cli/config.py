@@ -69,7 +69,6 @@ def init(
     force: bool = typer.Option(False, "--force", help="Replace the file that is there."),
 ) -> None:
     """Write a config file in which every setting stands as a comment."""
-    from goliath_local.cli.places import make_file
     from goliath_local.errors import ConfigError
 
     settings, terminal = settings_of(context), terminal_of(context)
@@ -77,8 +76,17 @@ def init(
     if target.exists() and not force:
         msg = f"{target} is there already. Replace it with: goliath-local config init --force"
         raise ConfigError(msg)
-    make_file(target).write_text(_template(), encoding="utf-8")
+    write_config(target)
     terminal.put(str(target))
+
+
+def write_config(target: Path) -> None:
+    """Write a config file in which every setting stands as a comment, whole or not at all."""
+    from goliath_local.cli.places import make_folder
+    from goliath_local.memory import make_private_folder, write_whole
+
+    make_private_folder(make_folder(target.parent))
+    write_whole(target, _template().encode())
 
 
 def _values(settings: Settings) -> list[tuple[str, object]]:

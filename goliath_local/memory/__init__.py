@@ -25,7 +25,7 @@ from goliath_local.memory.read import (
     step_from_json,
 )
 from goliath_local.memory.sqlite import SqliteMemories, SqliteMemory, sqlite_memory
-from goliath_local.memory.whole import set_aside, write_whole
+from goliath_local.memory.whole import make_private_folder, set_aside, write_whole
 from goliath_local.memory.write import OUTPUT_BYTES, memory_text
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "file_memory",
     "in_memory",
     "key_value_memory",
+    "make_private_folder",
     "memory_from_json",
     "memory_text",
     "merge",

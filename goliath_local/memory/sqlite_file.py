@@ -93,7 +93,7 @@ def _create_private(path: Path) -> None:
 
 def _prepare(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
     connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA synchronous = EXTRA")
     columns = _columns(connection)
     if columns and columns != _COLUMNS:
         raise Unsound(path, "the table goliath_memory_v1 has other columns")

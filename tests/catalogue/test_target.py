@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from goliath_local.catalogue import Card, FileSource, HubSource, Pin, fetch, read_target
+from goliath_local.catalogue.record import write_chosen
 from goliath_local.errors import BadModelFile, ConfigError, FetchError, HashMismatch, NoModel
 from tests.catalogue import server
 from tests.catalogue.maker import REVISION, gguf, large_gguf
@@ -168,3 +170,23 @@ def test_a_local_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own model.gguf").write_bytes(gguf())
     with pytest.raises(ConfigError, match="Rename the file"):
         read_target(str(tmp_path / "own model.gguf"))
+
+
+def test_a_copy_whose_beginning_was_lost_with_the_power_is_begun_anew(
+    folder: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "mine.gguf"
+    source.write_bytes(CONTENT)
+    pin = read_target(str(source))
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.gguf.part").write_bytes(bytes(len(CONTENT) // 2))
+    fetch(pin, folder)
+    assert (folder / "mine.gguf").read_bytes() == CONTENT
+
+
+def test_what_a_killed_note_left_goes_with_the_next_note(tmp_path: Path) -> None:
+    left = tmp_path / ".default.json.ab.tmp"
+    left.touch()
+    os.utime(left, (1, 1))
+    write_chosen(tmp_path, "m")
+    assert [path.name for path in tmp_path.iterdir()] == ["default.json"]

@@ -1,11 +1,15 @@
 """Where settings come from, and what is refused."""
 
+import errno
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from goliath_local.cli.settings import Settings, load_settings
 from goliath_local.errors import ConfigError
+from tests.conftest import Ran
 
 
 @pytest.fixture
@@ -108,3 +112,18 @@ def test_a_file_with_a_byte_order_mark_is_read(config: Path) -> None:
 def test_a_chosen_config_file_that_is_missing_is_an_error(home: Path) -> None:
     with pytest.raises(ConfigError, match=r"There is no file nowhere.toml"):
         load_settings({}, config_file=Path("nowhere.toml"), environ={})
+
+
+def test_a_config_file_that_cannot_be_replaced_stays_as_it_was(
+    goliath: Callable[..., Ran], config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("threads = 1\n")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    ran = goliath("config", "init", "--force")
+    assert (ran.code, config.read_text()) == (5, "threads = 1\n")
+    assert "No space left" in ran.last_error_line
+    assert [path.name for path in config.parent.iterdir()] == ["config.toml"]

@@ -92,6 +92,14 @@ def test_a_damaged_file_is_deleted_when_it_is_found(tmp_path: Path):
     assert not shelf.path_of("k").exists()
 
 
+def test_what_a_killed_write_left_is_swept_with_the_next_state(tmp_path: Path):
+    left = tmp_path / ".k.state.1.ab.tmp"
+    left.write_bytes(bytes(1000))
+    os.utime(left, (1, 1))
+    DiskShelf(tmp_path, {"model": "m"}).keep(snapshot())
+    assert not left.exists()
+
+
 def test_a_folder_that_cannot_be_written_costs_only_the_state(tmp_path: Path, caplog: Any):
     (tmp_path / "file").write_text("not a folder")
     DiskShelf(tmp_path / "file", {"model": "m"}).keep(snapshot())

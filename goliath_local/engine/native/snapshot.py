@@ -19,7 +19,7 @@ import numpy as np
 
 from goliath_local.engine.snapshots import Snapshot
 from goliath_local.errors import StorageError
-from goliath_local.memory import write_whole
+from goliath_local.memory import make_private_folder, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ class DiskShelf:
         """Write one down, and make room; a failure costs only a slower start."""
         path = self.path_of(snapshot.key)
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             if not path.exists():
                 write_whole(
                     path, write_state(snapshot, self._header(snapshot.key, snapshot.length))
