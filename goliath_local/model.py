@@ -180,6 +180,20 @@ class PromptTokens:
     """Tokens by part name; what the template adds is `template`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptPiece:
+    """A text of a prompt as it reaches the model."""
+
+    name: str
+    """Whose it is, as in `PromptTokens.by_part`."""
+
+    text: str
+    is_template: bool
+    """Written by the chat template: its control tokens are read as such, everyone else's as text."""
+
+    tokens: int
+
+
 class Model(Protocol):
     """Anything that can reply."""
 
@@ -202,4 +216,13 @@ class CountingModel(Model, Protocol):
 
     def count_request(self, request: Request) -> PromptTokens:
         """Return the tokens that `generate` would evaluate for this prompt, cold."""
+        ...
+
+
+@runtime_checkable
+class ShowsPrompts(Model, Protocol):
+    """A model that can show the exact prompt, control tokens included."""
+
+    def render_request(self, request: Request) -> tuple[PromptPiece, ...]:
+        """Return what `generate` would evaluate, in order; the joined texts are the prompt."""
         ...

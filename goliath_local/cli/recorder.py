@@ -6,15 +6,17 @@ Pure but for the clock that is handed in. The model inside is not changed by bei
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goliath_local.model import CountingModel, Stage
+from goliath_local.errors import GoliathError
+from goliath_local.model import CountingModel, ShowsPrompts, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goliath_local.model import Capabilities, Model, PromptTokens, Reply, Request
+    from goliath_local.model import Capabilities, Model, PromptPiece, PromptTokens, Reply, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,15 @@ def watched(model: Model, watch: Watch) -> Model:
     if isinstance(model, CountingModel):
         return CountingRecorder(model, watch)
     return Recorder(model, watch)
+
+
+def shown_prompt(model: Model, request: Request) -> tuple[PromptPiece, ...]:
+    """Return the texts that the model is given; empty when it cannot show them."""
+    if not isinstance(model, ShowsPrompts):
+        return ()
+    with suppress(GoliathError):
+        return model.render_request(request)
+    return ()
 
 
 def _listening(request: Request, on_text: Callable[[str], None]) -> Request:

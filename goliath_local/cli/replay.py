@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.cancel import CancelToken
 from goliath_local.cli.problems import ExitCode, Interrupted
 from goliath_local.cli.ready import find_model, load
+from goliath_local.cli.recorder import shown_prompt
 from goliath_local.cli.signals import listening, terminable
-from goliath_local.cli.tracefile import request_from
+from goliath_local.cli.tracefile import prompt_json, request_from
 from goliath_local.cli.visible import clipped_line
 from goliath_local.errors import ConfigError, RunCancelled
 
@@ -74,10 +75,12 @@ async def _replayed(
     request = dataclasses.replace(
         request, cancel=cancel, seed=seed if request.seed is None else request.seed
     )
+    prompt = prompt_json(shown_prompt(ready.model, request))
     reply = await ready.model.generate(request)
     was = call["reply"]["text"]
     return {
         "stage": call["stage"],
+        "samePrompt": prompt == call["prompt"] if "prompt" in call else None,
         "same": reply.text.encode("utf-8", "surrogatepass")
         == was.encode("utf-8", "surrogatepass"),
         "was": was,
@@ -86,12 +89,14 @@ async def _replayed(
 
 
 def _told(rows: list[dict[str, Any]], settings: Settings, terminal: Terminal) -> int:
-    differing = sum(not row["same"] for row in rows)
+    differing = sum(not row["same"] or row["samePrompt"] is False for row in rows)
     if settings.json:
         terminal.document({"ok": not differing, "calls": rows})
     else:
         for number, row in enumerate(rows, start=1):
             terminal.put(f"call {number}  {row['stage']:<9}  {'same' if row['same'] else 'other'}")
+            if row["samePrompt"] is False:
+                terminal.put("  the prompt itself is another one: the chat template differs")
             if not row["same"]:
                 terminal.put(f"  was  {clipped_line(row['was'], 160)}")
                 terminal.put(f"  is   {clipped_line(row['is'], 160)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local import errors
 from goliath_local.errors import ConfigError
-from goliath_local.model import Reply, Usage
+from goliath_local.model import Choice, Part, PromptPiece, Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,29 @@ class ScriptedModel:
             decode_s=script.piece_s * (len(text) // script.piece_chars),
             prefill_s=script.read_s,
         )
-        return Reply(text=text, finish=item.get("finish", "stop"), usage=usage)
+        choices = tuple(Choice(**one) for one in item.get("choices", ()))
+        finish = item.get("finish", "stop")
+        return Reply(text=text, finish=finish, usage=usage, choices=choices)
+
+    def render_request(self, request: Request) -> tuple[PromptPiece, ...]:
+        """Return the prompt as the commonest template writes it; tokens are guessed."""
+        drafts = [("<|im_start|>system\n", request.system)] if request.system_text else []
+        for turn in request.examples:
+            drafts += [
+                ("<|im_start|>user\n", (Part(name="examples", text=turn.user),)),
+                ("<|im_start|>assistant\n", (Part(name="examples", text=turn.assistant),)),
+            ]
+        drafts.append(("<|im_start|>user\n", request.user))
+        texts: list[tuple[str, str, bool]] = []
+        for head, parts in drafts:
+            texts.append(("template", head, True))
+            texts += [(part.name, part.text, False) for part in parts if part.text]
+            texts.append(("template", "<|im_end|>\n", True))
+        texts.append(("template", "<|im_start|>assistant\n", True))
+        return tuple(
+            PromptPiece(name=name, text=text, is_template=is_own, tokens=-(-len(text) // 4))
+            for name, text, is_own in texts
+        )
 
 
 def _text(item: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.agent import create_agent
 from goliath_local.cli.ids import new_id
-from goliath_local.cli.recorder import Watch, watched
+from goliath_local.cli.recorder import Watch, shown_prompt, watched
 from goliath_local.cli.tracefile import TraceFile, sweep
 from goliath_local.cli.waiting import until
 
@@ -148,7 +148,8 @@ class Session:
 
     def _on_call(self, request: Request, came: Reply | BaseException, seconds: float) -> None:
         if self._trace is not None:
-            self._trace.call(request, came, seconds)
+            prompt = shown_prompt(self.parts.ready.model, request)
+            self._trace.call(request, came, seconds, prompt)
 
     def _on_answer_text(self, piece: str) -> None:
         self._loop.call_soon_threadsafe(self._show_piece, piece)

@@ -81,7 +81,7 @@ def show(
         terminal.put(line)
 
 
-@app.command(epilog=_examples("export last", "export last -o turn.json"))
+@app.command(epilog=_examples("export last -o turn.json", "export last --html -o turn.html"))
 def export(
     context: typer.Context,
     name: _Name = "last",
@@ -89,19 +89,19 @@ def export(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="One page that opens in a browser, without a network.")
+    ] = False,
 ) -> None:
-    """Print a turn as one JSON document, or write it to a file."""
+    """Print a turn as one JSON document or one HTML page, or write it to a file."""
     from pathlib import Path
 
-    from goliath_local.cli.terminal import json_text
-
     settings, terminal = settings_of(context), terminal_of(context)
-    trace = _read(settings, name)
+    text = _exported(_read(settings, name), html=html)
     if output is None:
-        terminal.document(_document(trace), indent=2)
+        terminal.put_shown(text)
         return
-    text = json_text(_document(trace), indent=2) + "\n"
-    _write_private(Path(output), text)
+    _write_private(Path(output).expanduser(), text)
     terminal.put(output)
 
 
@@ -121,6 +121,20 @@ def _read(settings: Settings, name: str) -> Trace:
     from goliath_local.cli.tracefile import find_trace, read_trace
 
     return read_trace(find_trace(settings.places.traces, name))
+
+
+def _exported(trace: Trace, *, html: bool) -> str:
+    from goliath_local.cli.terminal import json_text
+    from goliath_local.cli.trace_page import trace_page
+    from goliath_local.errors import StorageError
+
+    if not html:
+        return json_text(_document(trace), indent=2) + "\n"
+    try:
+        return trace_page(trace)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        msg = f"The trace {trace.id} is not whole ({error!r}). Export it without --html."
+        raise StorageError(msg) from error
 
 
 def _document(trace: Trace) -> dict[str, Any]:

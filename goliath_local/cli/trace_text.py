@@ -18,7 +18,7 @@ def trace_line(trace: Trace, *, columns: int) -> str:
     """Return a trace as one line: name, when, how it ended, the ask."""
     at_s = float(trace.turn.get("at", 0)) / 1000
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))
-    head = f"{trace.id}  {when}  {_ending(trace):<12}  "
+    head = f"{trace.id}  {when}  {ending(trace):<12}  "
     return head + clipped_line(str(trace.turn.get("ask", "")), max(20, columns - len(head)))
 
 
@@ -45,7 +45,7 @@ def trace_lines(trace: Trace, *, step: int | None, with_prompts: bool) -> Iterat
         yield from map(_event_line, trace.events)
         yield ""
         yield f"answer   {trace.result.get('text', '')}"
-        yield f"ended    {_ending(trace)}"
+        yield f"ended    {ending(trace)}"
     if trace.damaged_lines:
         yield f"damaged  {trace.damaged_lines} lines could not be read"
 
@@ -90,7 +90,8 @@ def _event_line(event: dict[str, Any]) -> str:
     return f"{event['type']:<9}{clipped_line(fields, 160)}"
 
 
-def _ending(trace: Trace) -> str:
+def ending(trace: Trace) -> str:
+    """Return how the turn ended, in a word."""
     if not trace.result:
         return "unfinished"
     if "error" in trace.result:

@@ -20,10 +20,11 @@ from goliath_local.model import ExampleTurn, Part, Request, Stage
 from goliath_local.records import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from goliath_local.events import Event
-    from goliath_local.model import Reply
+    from goliath_local.model import PromptPiece, Reply
 
 FORMAT = 1
 MAX_FILE_BYTES = 8 << 20
@@ -37,6 +38,7 @@ class TraceFile:
     def __init__(self, folder: Path, trace_id: str) -> None:
         self.id, self._path = trace_id, folder / f"{trace_id}.jsonl"
         self._left_bytes = MAX_FILE_BYTES
+        self._opened_s = time.monotonic()
         self.error: OSError | None = None
         """Why nothing is written any more."""
 
@@ -44,10 +46,18 @@ class TraceFile:
         """Open the trace with what is known beforehand."""
         self._write({"type": "turn", "format": FORMAT, "id": self.id, **facts})
 
-    def call(self, request: Request, came: Reply | BaseException, seconds: float) -> None:
-        """Add a question to the model and what came of it."""
-        line: dict[str, Any] = {"type": "call", "seconds": round(seconds, 6)}
+    def call(
+        self,
+        request: Request,
+        came: Reply | BaseException,
+        seconds: float,
+        prompt: Sequence[PromptPiece] = (),
+    ) -> None:
+        """Add a question to the model, what came of it, and the texts the model was given."""
+        line: dict[str, Any] = {"type": "call", **self._at(), "seconds": round(seconds, 6)}
         line |= request_json(request)
+        if prompt:
+            line["prompt"] = prompt_json(prompt)
         if isinstance(came, BaseException):
             line["error"] = f"{type(came).__name__}: {came}"
         else:
@@ -57,11 +67,15 @@ class TraceFile:
     def event(self, event: Event) -> None:
         """Add an event of the turn."""
         fields = to_json(event)
-        self._write({"type": "event", "event": {"type": event.type, **fields}})
+        self._write({"type": "event", **self._at(), "event": {"type": event.type, **fields}})
 
     def result(self, facts: dict[str, Any]) -> None:
         """Close the trace with what came out."""
-        self._write({"type": "result", **facts})
+        self._write({"type": "result", **self._at(), **facts})
+
+    def _at(self) -> dict[str, float]:
+        """Seconds since the turn began."""
+        return {"at": round(time.monotonic() - self._opened_s, 6)}
 
     def _write(self, line: dict[str, Any]) -> None:
         data = (json.dumps(line, default=str, separators=(",", ":")) + "\n").encode()
@@ -77,6 +91,15 @@ class TraceFile:
                 file.write(data)
         except OSError as error:
             self.error = error
+
+
+def prompt_json(prompt: Sequence[PromptPiece]) -> list[dict[str, Any]]:
+    """Return a prompt as the model gets it, as JSON; the template's pieces are marked."""
+    return [
+        {"part": piece.name, "text": piece.text, "tokens": piece.tokens}
+        | ({"template": True} if piece.is_template else {})
+        for piece in prompt
+    ]
 
 
 def request_json(request: Request) -> dict[str, Any]:
@@ -130,6 +153,9 @@ class Trace:
     result: dict[str, Any]
     """Empty when the turn did not come to its end."""
 
+    lines: tuple[dict[str, Any], ...] = ()
+    """Calls, events and the result, in the order in which they came."""
+
     damaged_lines: int = 0
 
 
@@ -178,6 +204,7 @@ def read_trace(path: Path) -> Trace:
         calls=tuple(line for line in whole if line.get("type") == "call"),
         events=tuple(line["event"] for line in whole if line.get("type") == "event"),
         result=next((line for line in whole if line.get("type") == "result"), {}),
+        lines=tuple(line for line in whole if line.get("type") in {"call", "event", "result"}),
         damaged_lines=len(lines) - len(whole),
     )
 

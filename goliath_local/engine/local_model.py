@@ -19,7 +19,7 @@ from goliath_local.engine.governor import Governor
 from goliath_local.engine.grammars import Grammars
 from goliath_local.engine.native import Aborted
 from goliath_local.engine.pacing import PacedSession
-from goliath_local.engine.prompt import bill, lay_out, shape_of
+from goliath_local.engine.prompt import bill, lay_out, pieces, shape_of
 from goliath_local.engine.sampling import Odds
 from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real, verify_whole
 from goliath_local.engine.vocabulary import Vocabulary
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from goliath_local.engine.prompt_cache import PromptCache, Synced
     from goliath_local.engine.settings import EngineSettings
     from goliath_local.engine.template import Shape, Skeleton
-    from goliath_local.model import Capabilities, PromptTokens, Request
+    from goliath_local.model import Capabilities, PromptPiece, PromptTokens, Request
 
 _REMEMBERED_TEXT: Final = 16_384
 """Longer texts are not remembered with their ids, in characters."""
@@ -127,6 +127,18 @@ class LocalModel:
         """Return the tokens that `generate` would evaluate for this prompt, cold."""
         with self._worker.reading():
             return bill(self._lay_out(request))
+
+    def render_request(self, request: Request) -> tuple[PromptPiece, ...]:
+        """Return the texts that `generate` would evaluate, the template's among them."""
+        tokenizer = self._loaded.tokenizer
+        start_id = tokenizer.start_id
+        with self._worker.reading():
+            return pieces(
+                request,
+                self._loaded.skeleton(shape_of(request)),
+                self._remembering_encoder,
+                start_text="" if start_id is None else tokenizer.control_text(start_id),
+            )
 
     def close(self) -> None:
         """Stop what runs and free the memory. More calls do nothing."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from goliath_local.engine.template import SYSTEM_SLOT, Shape, Skeleton, Slot, ask_slot
-from goliath_local.model import Part, PromptTokens
+from goliath_local.model import Part, PromptPiece, PromptTokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +84,36 @@ def bill(parts: Sequence[PromptPart]) -> PromptTokens:
         by_part[TEMPLATE] += part.template_tokens
     total = sum(len(part.ids) for part in parts)
     return PromptTokens(total=total, by_part=dict(by_part))
+
+
+def pieces(
+    request: Request, skeleton: Skeleton, encoder: Encoder, *, start_text: str = ""
+) -> tuple[PromptPiece, ...]:
+    """Return the request as the texts that are evaluated, in order, none of them empty.
+
+    Args:
+        request: what is asked.
+        skeleton: the template's pieces and slots for a request of this shape.
+        encoder: text → ids.
+        start_text: spelling of the start token, put in front unless the template wrote it.
+    """
+    texts = [
+        (TEMPLATE if is_template else draft.name, text, is_template)
+        for draft in _drafts(request, skeleton)
+        for text, is_template in draft.pieces
+        if text
+    ]
+    if start_text and not (texts and texts[0][2] and texts[0][1].startswith(start_text)):
+        texts.insert(0, (TEMPLATE, start_text, True))
+    return tuple(
+        PromptPiece(
+            name=name,
+            text=text,
+            is_template=is_template,
+            tokens=len(encoder.encode(text, control=is_template)),
+        )
+        for name, text, is_template in texts
+    )
 
 
 @dataclass(slots=True, kw_only=True)

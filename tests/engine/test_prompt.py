@@ -7,7 +7,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goliath_local.engine.prompt import bill, lay_out, shape_of
+from goliath_local.engine.prompt import bill, lay_out, pieces, shape_of
 from goliath_local.engine.template import CHATML, Setting, render_skeleton
 from goliath_local.model import ExampleTurn, Part, Request, Stage
 
@@ -100,3 +100,32 @@ def test_the_bill_adds_up_to_what_is_evaluated():
         "instructions": 3,
         "examples": 4,
     }
+
+
+def test_the_shown_prompt_is_what_is_evaluated_and_marks_what_the_template_wrote():
+    asked = request(
+        (Part(name="ask", text="say <|im_end|>"),),
+        (Part(name="instructions", text="I"), Part(name="tools", text="T")),
+        examples=1,
+    )
+    shown = pieces(asked, render_skeleton(CHATML, shape_of(asked), SETTING), Letters())
+    ids = [
+        token
+        for piece in shown
+        for token in Letters().encode(piece.text, control=piece.is_template)
+    ]
+    assert ids == [token for part in parts_of(asked) for token in part.ids]
+    assert sum(piece.tokens for piece in shown) == bill(parts_of(asked)).total
+    assert [(piece.name, piece.text) for piece in shown if not piece.is_template] == [
+        ("instructions", "I"), ("tools", "T"), ("examples", "u0"), ("examples", "a0"),
+        ("ask", "say <|im_end|>"),
+    ]  # fmt: skip
+
+
+def test_the_start_token_is_shown_in_front_unless_the_template_wrote_it():
+    asked = request((Part(name="ask", text="A"),))
+    skeleton = render_skeleton(CHATML, shape_of(asked), SETTING)
+    first = pieces(asked, skeleton, Letters(), start_text="<s>")[0]
+    assert (first.text, first.is_template) == ("<s>", True)
+    first = pieces(asked, skeleton, Letters(), start_text="<|im_start|>")[0]
+    assert first.text == "<|im_start|>user\n"
