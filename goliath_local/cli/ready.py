@@ -124,6 +124,7 @@ async def load(
     *,
     cancel: CancelToken,
     steady: bool = False,
+    snapshot_memory_bytes: int | None = None,
 ) -> Ready:
     """Return the model, loaded.
 
@@ -132,7 +133,8 @@ async def load(
         settings: how it is to run.
         terminal: where remarks of llama.cpp go, when they are wanted.
         cancel: stops the wait.
-        steady: the deterministic profile, for replays.
+        steady: the deterministic profile, for replays and evals.
+        snapshot_memory_bytes: room for prompt heads; None leaves that to the engine.
 
     Raises:
         BadModelFile: it cannot be loaded after all.
@@ -145,7 +147,12 @@ async def load(
     path = found.path
     _verify_memory(found, settings)
     model = await until(
-        in_thread(lambda: _open(path, found, settings, terminal, steady=steady)), cancel
+        in_thread(
+            lambda: _open(
+                path, found, settings, terminal, steady=steady, room_bytes=snapshot_memory_bytes
+            )
+        ),
+        cancel,
     )
     return Ready(
         model=model,
@@ -186,7 +193,13 @@ def _verify_memory(found: Found, settings: Settings) -> None:
 
 
 def _open(
-    path: Path, found: Found, settings: Settings, terminal: Terminal, *, steady: bool
+    path: Path,
+    found: Found,
+    settings: Settings,
+    terminal: Terminal,
+    *,
+    steady: bool,
+    room_bytes: int | None,
 ) -> Any:
     from goliath_local.engine import EngineSettings, load_model
 
@@ -202,6 +215,7 @@ def _open(
             deterministic=steady,
             chat_template=_template(settings.chat_template),
             template_variables=found.variables,
+            snapshot_memory_bytes=room_bytes,
             # A replay proves that the same bytes come out without any help.
             snapshot_dir=None if steady else settings.places.states,
         ),

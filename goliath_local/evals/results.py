@@ -112,19 +112,27 @@ def passes(record: Iterable[Kept]) -> dict[str, bool]:
     return found
 
 
+def read_attempt(raw: Mapping[str, Any]) -> Kept:
+    """Return what `attempt_json` gave, read back.
+
+    Raises:
+        KeyError, TypeError, ValueError: a field is missing or not what it has to be.
+    """
+    return Kept(
+        id=str(raw["id"]),
+        kind=str(raw["kind"]),
+        run=int(raw["run"]),
+        passed=bool(raw["passed"]),
+        verdict=str(raw["verdict"]),
+        problems=tuple(str(problem["text"]) for problem in raw["problems"]),
+        ms=float(raw["ms"]),
+        raw=raw,
+    )
+
+
 def _kept(line: str, *, place: str) -> Kept:
     try:
-        raw = json.loads(line)
-        return Kept(
-            id=str(raw["id"]),
-            kind=str(raw["kind"]),
-            run=int(raw["run"]),
-            passed=bool(raw["passed"]),
-            verdict=str(raw["verdict"]),
-            problems=tuple(str(problem["text"]) for problem in raw["problems"]),
-            ms=float(raw["ms"]),
-            raw=raw,
-        )
+        return read_attempt(json.loads(line))
     except (ValueError, KeyError, TypeError) as error:
         msg = f"{place} is no attempt of an eval ({error!r}). Records are made with: eval run -o"
         raise ConfigError(msg) from error

@@ -67,6 +67,22 @@ def open_scene(
     )
 
 
+def verify_playable(
+    fixtures: Iterable[Fixture], toolsets: Mapping[str, Any], *, own: Sequence[Tool] | None
+) -> None:
+    """Raise `ConfigError` for the first fixture whose tools, or expectations, cannot be met."""
+    for fixture in fixtures:
+        names = {tool.name for tool in open_scene(fixture, toolsets, own=own).tools}
+        expected = {name for turn in fixture.turns for s in turn.sequences for name in s}
+        expected |= {call.tool for turn in fixture.turns for call in turn.args}
+        for name in sorted(expected - names):
+            there = ", ".join(sorted(names)) or "none"
+            msg = (
+                f"{fixture.id} expects the tool {name!r}, which is not there. There are: {there}."
+            )
+            raise ConfigError(msg)
+
+
 def watched(tool: Tool, note: Callable[[str], None]) -> Tool:
     """Return the tool, with a note made of arguments that do not fit its schema."""
     run = tool.execute
@@ -88,8 +104,8 @@ def misfits(schema: Mapping[str, Any], arguments: Any) -> list[str]:
 
 
 def dry(tool: Tool) -> Tool:
-    """Return the tool; one that writes only says that it was done, and does nothing."""
-    if not tool.writes:
+    """Return the tool; one that writes or asks first only says that it was done."""
+    if not (tool.writes or tool.requires_confirmation):
         return tool
 
     def execute(arguments: Any, _context: Any) -> dict[str, Any]:
