@@ -5,7 +5,7 @@ ASK ?= What is on my list today?
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run chat test test-model check grammars eval bench sizes clean
+.PHONY: help setup run chat test test-model check grammars eval eval-ci bench sizes clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -38,8 +38,15 @@ check: setup  ## format, lint, types, import contract
 grammars: setup  ## write grammars/ anew from the built-in schemas
 	$(BIN)/python scripts/write_grammars.py
 
-eval: setup  ## run the built-in and the dev set on the 1.5B model
-	$(BIN)/python -m evals
+eval: setup  ## run every eval set on the 1.5B model, plain loops beside the harness
+	$(BIN)/goliath-local models pull qwen2.5-coder-1.5b
+	$(BIN)/python -m evals builtin --runs 3
+	$(BIN)/python -m evals dev --against plain --against native
+	$(BIN)/python -m evals bfcl/simple_python bfcl/multiple bfcl/irrelevance --limit 50 --against plain
+
+eval-ci: setup  ## the gate: pinned weights, a fixed part of the sets (ACCEPT=1 keeps the run as the record)
+	$(BIN)/goliath-local models pull smollm2-135m qwen2.5-coder-1.5b
+	$(BIN)/python -m evals.ci $(if $(ACCEPT),--accept)
 
 bench: setup  ## measure this machine against named peers
 	$(BIN)/python -m bench

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 FORMAT = 1
 
@@ -29,8 +29,8 @@ class Accepted:
     """By fixture id."""
 
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    dont_call: Sequence[str] = ()
-    """Ids of the fixtures in which no call is right: a gate of their own."""
+    dont_call: Mapping[str, bool] = field(default_factory=dict)
+    """Whether no tool was called, by id of the cases in which no call is right."""
 
     figures: Mapping[str, float] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ def accepted_json(record: Accepted) -> str:
         "accepted": FORMAT,
         "about": dict(record.about),
         "figures": {name: round(value, 4) for name, value in record.figures.items()},
-        "dontCall": list(record.dont_call),
+        "dontCall": dict(record.dont_call),
     }
     head = json.dumps(document, ensure_ascii=False, indent=1)[:-2]
     fixtures = {
@@ -70,7 +70,7 @@ def read_accepted(text: str, *, source: str) -> Accepted:
             about=dict(raw["about"]),
             passed={str(name): bool(row["passed"]) for name, row in rows.items()},
             verdicts={str(name): str(row["verdict"]) for name, row in rows.items()},
-            dont_call=tuple(str(name) for name in raw["dontCall"]),
+            dont_call={str(name): bool(kept) for name, kept in raw["dontCall"].items()},
             figures=dict(raw["figures"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -24,7 +24,7 @@ ACCEPTED = Accepted(
     about={"model": {"name": "m", "sha256": "f" * 64}, "seed": 0},
     passed={"a": True, "b": False},
     verdicts={"a": "right on device", "b": "cut"},
-    dont_call=("b",),
+    dont_call={"b": True},
     figures={"pass": 0.5},
 )
 
