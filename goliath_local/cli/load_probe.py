@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
 
 _ASK_TOKENS = 16
+_ROOM_BYTES = 8 << 30
+"""Address space beside the weights: libraries, window, graph, stacks of threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ def model_command(settings: Settings) -> list[str]:
     """Return the command of a child that loads the model and replies once."""
     flags = ["--model", settings.model, "--models-dir", str(settings.models_folder)]
     flags += ["--threads", str(settings.threads)] if settings.threads else []
+    flags += ["--chat-template", settings.chat_template] if settings.chat_template else []
     return [*library_command(), *flags]
 
 
@@ -112,7 +115,10 @@ async def _replied(flags: dict[str, str]) -> dict[str, Any]:
 
     said = {name.removeprefix("--").replace("-", "_"): value for name, value in flags.items()}
     settings = load_settings(said, environ={})
-    ready = await load(find_model(settings), settings, open_terminal(), cancel=CancelToken())
+    found = find_model(settings, let_in=True)
+    if found.sha256 is None and found.path is not None:
+        _limit(found.path.stat().st_size)
+    ready = await load(found, settings, open_terminal(), cancel=CancelToken())
     request = Request(
         stage=Stage.ANSWER,
         system=(Part(name="instructions", text="You are brief."),),
@@ -127,6 +133,19 @@ async def _replied(flags: dict[str, str]) -> dict[str, Any]:
         "threads": ready.threads,
         "loadS": ready.load_s,
     }
+
+
+def _limit(file_bytes: int) -> None:
+    """Bound what a file that nobody knows may make this process take, and leave no dump of it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    most = 3 * file_bytes + _ROOM_BYTES
+    for limit, value in ((resource.RLIMIT_AS, most), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(limit)
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(limit, (bound, hard))
 
 
 if __name__ == "__main__":

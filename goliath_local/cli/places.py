@@ -49,6 +49,16 @@ class Places:
         return self.data / "states"
 
     @property
+    def let_in(self) -> Path:
+        """List of model files outside the catalogue that somebody said yes to."""
+        return self.data / "let-in.json"
+
+    @property
+    def locks(self) -> Path:
+        """Folder of locks, one for each conversation that is open in a chat."""
+        return self.data / "locks"
+
+    @property
     def logs(self) -> Path:
         """Folder of crash reports."""
         return self.data / "logs"

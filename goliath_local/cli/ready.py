@@ -57,12 +57,20 @@ class Found:
     """None for a scripted engine."""
 
     variables: dict[str, Any]
+    is_stranger: bool = False
+    """True for a file that no card names: it was let in by a yes, and a child loads it first."""
 
 
-def find_model(settings: Settings) -> Found:
+def find_model(settings: Settings, *, let_in: bool = False) -> Found:
     """Return the model that the settings name, checked as far as that is cheap.
 
+    Args:
+        settings: which one.
+        let_in: load even a file that no card names and nobody said yes to; for the child in
+            which such a file is tried.
+
     Raises:
+        NeededYes: no card names the file, and nobody said yes to it.
         NoModel: nothing of that name is here.
         BadModelFile: the file is not a sound GGUF, or not of its card's size.
         ConfigError: the scripted engine's file is unusable.
@@ -84,6 +92,12 @@ def find_model(settings: Settings) -> Found:
     located = _locate(settings)
     header = read_gguf_header(located.path)
     card = located.card
+    is_stranger = card is None and not let_in
+    if is_stranger:
+        from goliath_local.cli.strangers import verify_let_in
+        from goliath_local.cli.terminal import open_terminal
+
+        verify_let_in(located.path, settings, open_terminal())
     trained = card.trained_window_tokens if card else header.trained_window_tokens
     return Found(
         name=located.name,
@@ -92,6 +106,7 @@ def find_model(settings: Settings) -> Found:
         window=min(settings.window, trained or settings.window),
         path=located.path,
         variables=dict(card.template_variables) if card else {},
+        is_stranger=is_stranger,
     )
 
 
@@ -145,7 +160,12 @@ async def load(
     if found.path is None:
         return await _scripted(found, settings, cancel=cancel, started_s=started_s)
     path = found.path
+    _template(settings.chat_template)  # a file that is not there is told before the slow part
     _verify_memory(found, settings)
+    if found.is_stranger:
+        from goliath_local.cli.strangers import try_first
+
+        await until(in_thread(lambda: try_first(path, settings)), cancel)
     model = await until(
         in_thread(
             lambda: _open(

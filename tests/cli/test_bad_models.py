@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goliath_local.catalogue import Machine, find_card
+from goliath_local.cli import strangers
 from goliath_local.cli.problems import ExitCode
+from goliath_local.cli.settings import load_settings
 from tests.catalogue.maker import METADATA, U32, entry, gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def said_yes_to(path: Path) -> None:
+    settings = load_settings({}, environ={})
+    strangers._remember(strangers._guest(path), settings)
 
 
 def refused(goliath, command: str, path: Path):
@@ -74,6 +81,7 @@ def test_a_model_that_does_not_fit_the_memory_is_not_loaded(
     path.write_bytes(gguf())
     with path.open("r+b") as file:
         file.truncate(2 << 30)
+    said_yes_to(path)
     machine = Machine(total_bytes=4 << 30, available_bytes=1 << 30, cores=2)
     monkeypatch.setattr("goliath_local.catalogue.read_machine", lambda: machine)
     monkeypatch.setattr("goliath_local.engine.load_model", lambda *_, **__: pytest.fail("loaded"))
@@ -85,17 +93,18 @@ def test_a_model_that_does_not_fit_the_memory_is_not_loaded(
 
 def test_a_window_above_the_trained_size_becomes_the_trained_size(tmp_path, home) -> None:
     from goliath_local.cli.ready import find_model
-    from goliath_local.cli.settings import load_settings
 
     short = entry("llama.context_length", U32, (2048).to_bytes(4, "little"))
     path = tmp_path / "short.gguf"
     path.write_bytes(gguf(metadata=(*METADATA[:3], short, *METADATA[4:])))
+    said_yes_to(path)
     assert find_model(load_settings({"model": str(path)}, environ={})).window == 2048
 
 
 def test_a_template_file_that_is_not_there_is_wrong_usage(goliath, tmp_path) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf())
+    said_yes_to(path)
     ran = goliath("run", "-m", str(path), "--chat-template", "nowhere.jinja", "hello")
     assert ran.code == ExitCode.USAGE
     assert "--chat-template nowhere.jinja" in ran.err
