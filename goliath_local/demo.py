@@ -187,6 +187,7 @@ def _create_task(tasks: TaskList) -> Tool:
         parameters=_TITLE,
         execute=execute,
         to_model_output=_added,
+        preview=lambda values: _what_comes(values["title"], tasks.titles()),
         writes=True,
     )
 
@@ -205,6 +206,7 @@ def _complete_task(tasks: TaskList) -> Tool:
         resolve_input=resolve,
         execute=execute,
         to_model_output=_completed,
+        preview=lambda values: _what_goes(values["title"], tasks.titles()),
         writes=True,
     )
 
@@ -222,6 +224,19 @@ def _added(output: dict[str, Any]) -> str:
 def _completed(output: dict[str, Any]) -> str:
     left = ", ".join(output["open"]) or "nothing"
     return f'"{output["title"]}" is done. Still open: {left}.'
+
+
+def _what_comes(title: str, titles: list[str]) -> str:
+    if _same(title, titles) is not None:
+        return "nothing: it is on the list already"
+    return f"+ {title.strip()}\n{len(titles) + 1} tasks are then open"
+
+
+def _what_goes(title: str, titles: list[str]) -> str:
+    meant = _same(title, titles)
+    if meant is None:
+        return "nothing: no open task is called that"
+    return f"- {meant}\n{len(titles) - 1} tasks stay open"
 
 
 def _same(title: str, titles: list[str]) -> str | None:

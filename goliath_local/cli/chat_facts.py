@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goliath_local.cli.outcome import MEANINGS
 from goliath_local.cli.probe import bill, bill_lines, first_request
 from goliath_local.cli.session import facts
 from goliath_local.cli.talk import ago
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from goliath_local.cli.session import Parts
     from goliath_local.cli.show import Tally
     from goliath_local.cli.talk import Chosen
+    from goliath_local.harness import RunResult
     from goliath_local.memory import Memory
     from goliath_local.records import MemoryState
 
@@ -44,6 +46,15 @@ def resumed(chosen: Chosen, state: MemoryState, *, now_s: float) -> list[str]:
         lines.append(f"  you>  {clipped_line(exchange.ask, _COLUMNS)}")
         lines.append(f"        {clipped_line(exchange.answer, _COLUMNS)}")
     return lines
+
+
+def handed_over(result: RunResult, fallback: str | None) -> list[str]:
+    """Return who answered in place of this device and why, as lines; none when nobody did."""
+    if result.handled_by == "device":
+        return []
+    why = f", since {MEANINGS[result.reason].words}" if result.reason is not None else ""
+    return [f"Answered by {fallback or 'the fallback'}{why}. It was sent the ask, the steps and"
+            " what is remembered, no prompt."]  # fmt: skip
 
 
 def figures(tally: Tally) -> list[str]:

@@ -15,14 +15,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from goliath_local.cli.preview import preview_lines, previewed
 from goliath_local.cli.rendered import rendered_call
 from goliath_local.cli.terminal import Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from goliath_local.cli.terminal import Terminal
     from goliath_local.harness import ConfirmRequest
+    from goliath_local.tools import Tool
 
 Answer: TypeAlias = Literal["yes", "no", "always", "why"]
 
@@ -92,8 +94,10 @@ class Confirm:
         allowed: frozenset[str],
         allow_all: bool = False,
         on_ask: Callable[[ConfirmRequest], None] = lambda _: None,
+        tools: Iterable[Tool] = (),
     ) -> None:
         self._terminal = terminal
+        self._tools = {tool.name: tool for tool in tools}
         self.on_ask = on_ask
         """Told of each call before its box is shown."""
 
@@ -112,8 +116,13 @@ class Confirm:
             return False
         self.on_ask(request)
         call = Call(tool=request.tool, arguments=dict(request.input or {}))
-        for line in framed(call, min(self._terminal.columns, 100)):
+        columns = min(self._terminal.columns, 100)
+        for line in framed(call, columns):
             self._terminal.complain(Styled(line, "yellow"))
+        changes = await previewed(self._tools.get(call.tool), call.arguments)
+        if changes is not None:
+            for styled in preview_lines(changes, columns):
+                self._terminal.complain(styled)
         return await self._asked(request)
 
     def interrupt(self) -> bool:

@@ -119,6 +119,7 @@ class _Running:
             allowed=frozenset(settings.allow),
             allow_all=settings.yes,
             on_ask=lambda request: self._view.show_call(request.input or {}),
+            tools=plan.tools,
         )
         self._view = TurnView(
             terminal,

@@ -8,9 +8,10 @@ from __future__ import annotations
 import secrets
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goliath_local.cli.ids import ID_CHARS, is_id, new_id
+from goliath_local.cli.visible import clipped_line
 from goliath_local.errors import ConfigError
 from goliath_local.records import Exchange, MemoryState, StepRecord
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from goliath_local.memory import ConversationStore, Memory
 
 _KEPT_EXCHANGES = 3
+_OFFERED = 20
 INTERRUPTED = "(interrupted)"
 """Stands for an answer of which nothing had come."""
 
@@ -74,6 +76,43 @@ def find_conversation(names: list[str], wanted: str) -> str:
         msg = f'{len(found)} conversations begin with "{wanted}". Give more of the name.'
         raise ConfigError(msg)
     return found[0] if found else wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A conversation as it is offered."""
+
+    id: str
+    saved_at: float
+    last_ask: str
+    """Cut to one line; empty when nothing is kept word for word."""
+
+
+async def recent(store: Any, *, wanted: str | None = None) -> list[Stored]:
+    """Return the last used conversations, or the one wanted by number, name or beginning.
+
+    Raises:
+        ConfigError: what is wanted is the beginning of several.
+    """
+    found = [one for one in store.conversations() if one.conversation_id is not None]
+    found = found[:_OFFERED]
+    if wanted is not None:
+        number = int(wanted) if wanted.isdecimal() and len(wanted) < 3 else 0
+        name = find_conversation([one.conversation_id for one in found], wanted)
+        found = found[number - 1 : number] or [one for one in found if one.conversation_id == name]
+    return [
+        Stored(
+            id=one.conversation_id,
+            saved_at=one.saved_at,
+            last_ask=await _last_ask(store(one.conversation_id)),
+        )
+        for one in found
+    ]
+
+
+async def _last_ask(memory: Memory) -> str:
+    state = await memory.load()
+    return clipped_line(state.recent[-1].ask, 50) if state.recent else ""
 
 
 def fresh_id() -> str:

@@ -6,16 +6,18 @@ Edge: they print, and some change the conversation.
 from __future__ import annotations
 
 import difflib
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
 from goliath_local.cli import talk
 from goliath_local.cli.chat_facts import figures, model_lines, next_bill
+from goliath_local.cli.outcome import reason_words
 from goliath_local.cli.show import Steps
 from goliath_local.cli.visible import clipped_line
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from goliath_local.cli.session import Parts, Session
     from goliath_local.cli.show import Tally
@@ -96,7 +98,7 @@ async def obey(chat: Chat, text: str) -> None:
 
 async def _help(chat: Chat, _: str) -> None:
     for name, word in WORDS.items():
-        chat.terminal.complain(f"  /{name:<8} {word.about}")
+        chat.terminal.complain(f"  /{name:<14} {word.about}")
     chat.terminal.complain(
         '  Enter sends, Alt-Enter adds a line, """ begins and ends a block, Ctrl-R searches.'
     )
@@ -159,6 +161,26 @@ async def _new(chat: Chat, _: str) -> None:
     chat.terminal.complain("  A new conversation.")
 
 
+async def _conversations(chat: Chat, _: str) -> None:
+    for number, one in enumerate(await talk.recent(chat.parts.memory), start=1):
+        mark = "*" if one.id == chat.conversation_id else " "
+        when = talk.ago(time.time() - one.saved_at)
+        chat.terminal.complain(f" {mark}{number:>2}  {one.id}  {when:<14}  {one.last_ask}")
+    chat.terminal.complain("  Go on with one: /resume, and its number or name.")
+
+
+async def _resume(chat: Chat, rest: str) -> None:
+    if not rest:
+        await _conversations(chat, rest)
+        return
+    found = await talk.recent(chat.parts.memory, wanted=rest)
+    if not found:
+        chat.terminal.complain(f'  There is no conversation "{rest}". See /conversations.')
+        return
+    chat.go_on_with(found[0].id)
+    chat.terminal.complain(f"  Going on with {found[0].id}: {found[0].last_ask}")
+
+
 async def _tokens(chat: Chat, _: str) -> None:
     for line in await next_bill(chat.parts, chat.memory):
         chat.terminal.complain(f"  {line}")
@@ -178,14 +200,25 @@ async def _trace(chat: Chat, _: str) -> None:
 
 
 async def _why(chat: Chat, _: str) -> None:
-    plans = [event for event in chat.last_events if event.type == "plan"]
-    if not plans:
-        chat.terminal.complain("  Nothing was decided yet.")
-    for plan in plans:
-        choice = plan.tool or plan.kind
-        chat.terminal.complain(f"  {plan.index + 1} {choice}: {plan.why or plan.brief}")
-        for one in plan.choices:
-            chat.terminal.complain(f"      {_share(one)}")
+    lines = [line for event in chat.last_events for line in _reasons(event)]
+    for line in lines or ["Nothing was decided yet."]:
+        chat.terminal.complain(f"  {line}")
+
+
+def _reasons(event: Event) -> Iterator[str]:
+    """Yield what an event says of why the turn went as it did."""
+    match event.type:
+        case "plan":
+            yield f"{event.index + 1} {event.tool or event.kind}: {event.why or event.brief}"
+            yield from (f"    {_share(one)}" for one in event.choices)
+        case "retry":
+            yield f"  asked again ({event.stage}): {event.reason}"
+        case "confirm":
+            yield f"  {'allowed' if event.approved else 'not allowed'}: {event.tool}"
+        case "escalate":
+            yield f"  handed over: {reason_words(event.reason)}"
+        case _:
+            pass
 
 
 def _share(choice: Any) -> str:
@@ -212,6 +245,8 @@ WORDS: dict[str, Word] = {
     "undo": Word(about="forget the last exchange", act=_undo),
     "clear": Word(about="forget the whole conversation", act=_clear),
     "new": Word(about="begin another conversation", act=_new),
+    "conversations": Word(about="those that are stored, the last used first", act=_conversations),
+    "resume": Word(about="go on with another one: /resume 2, or its name", act=_resume),
     "tokens": Word(about="what the next prompt costs, by part", act=_tokens),
     "stats": Word(about="figures after each turn, on or off", act=_stats),
     "trace": Word(about="where the last turn was written down", act=_trace),

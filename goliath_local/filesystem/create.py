@@ -20,6 +20,7 @@ from goliath_local.filesystem.in_memory import in_memory_filesystem
 from goliath_local.filesystem.limits import WRITE_TOOLS, Limits, read_limits, read_tool_names
 from goliath_local.filesystem.pages import room_of
 from goliath_local.filesystem.paths import confined, file_path, virtual_path, within
+from goliath_local.filesystem.preview import preview_change
 from goliath_local.filesystem.reading import page_start, read_page
 from goliath_local.filesystem.search import Page, Source, glob_page, grep_page
 from goliath_local.tools import Tool, ToolContext, define_tool
@@ -82,6 +83,7 @@ def create_filesystem(
             requires_confirmation=declared[name].writes,
             output_mode="summary" if declared[name].writes else "content",
             to_model_output=declared[name].render,
+            preview=calls.preview if declared[name].writes and calls.has_preview else None,
         )
         for name in names
     }
@@ -164,6 +166,16 @@ class _Calls:
         path = confined(file_path(given["path"]), self._root)
         backend = await self._resolved(context)
         return await delete_file(backend, path, revision=given["revision"])
+
+    @property
+    def has_preview(self) -> bool:
+        """True when the back end is known without a turn's context."""
+        return _is_backend(self._backend)
+
+    async def preview(self, given: Input) -> str:
+        """Return what a change to the file would do."""
+        path = confined(file_path(given["path"]), self._root)
+        return await preview_change(cast("FileBackend", self._backend), path, given)
 
     async def _resolved(self, context: ToolContext) -> FileBackend:
         if _is_backend(self._backend):

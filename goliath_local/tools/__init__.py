@@ -23,6 +23,7 @@ from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
     Execute,
     FormatOutput,
+    Preview,
     ResultBudget,
     Tool,
     ToolContext,
@@ -37,6 +38,7 @@ __all__ = [
     "FormatOutput",
     "Formatted",
     "NotJson",
+    "Preview",
     "ResultBudget",
     "Tool",
     "ToolContext",

@@ -17,7 +17,7 @@ from goliath_local.schema import Declared, SchemaSource, declare
 from goliath_local.tools.docstring import read_docstring, words_of
 from goliath_local.tools.place import place_of
 from goliath_local.tools.signature import read_signature, without_titles
-from goliath_local.tools.tool import Execute, FormatOutput, Tool
+from goliath_local.tools.tool import Execute, FormatOutput, Preview, Tool
 
 if TYPE_CHECKING:
     from goliath_local.records import OutputMode
@@ -35,6 +35,7 @@ class ToolOptions(TypedDict, total=False):
     output_mode: OutputMode | None
     resolve_input: Execute | None
     to_model_output: FormatOutput | None
+    preview: Preview | None
     requires: Iterable[str]
     idempotent: bool
     timeout_s: float | None
@@ -236,6 +237,7 @@ _CHECKS: Mapping[str, Callable[[object], str]] = {
     "output_mode": _wrong_mode,
     "resolve_input": _wrong_function,
     "to_model_output": _wrong_function,
+    "preview": _wrong_function,
     "requires": _wrong_names,
     "idempotent": _wrong_flag,
     "timeout_s": _wrong_seconds,

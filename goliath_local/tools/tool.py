@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Execute: TypeAlias = "Callable[[Any, ToolContext], Awaitable[Any] | Any]"
 FormatOutput: TypeAlias = Callable[[Any], Awaitable[str] | str]
+Preview: TypeAlias = Callable[[Any], Awaitable[str] | str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,10 @@ class Tool:
     output_mode: OutputMode | None = None
     resolve_input: Execute | None = None
     to_model_output: FormatOutput | None = None
+    preview: Preview | None = None
+    """Arguments → what the call would change, in lines that begin with + or - where something
+    comes or goes. Asked for while a person decides; changes nothing itself."""
+
     requires: tuple[str, ...] = ()
     """Tools that must have succeeded earlier in the same turn."""
 

@@ -87,6 +87,7 @@ def _write_note(notes: Notebook) -> Tool:
         description="Write a new note.",
         parameters=_object({"title": _TITLE, "text": _TEXT}),
         execute=execute,
+        preview=_what_comes,
         writes=True,
     )
 
@@ -105,8 +106,14 @@ def _add_to_note(notes: Notebook) -> Tool:
         parameters=_object({"title": _TITLE, "text": _TEXT}),
         resolve_input=resolve,
         execute=execute,
+        preview=_what_comes,
         writes=True,
     )
+
+
+def _what_comes(given: Mapping[str, Any]) -> str:
+    lines = str(given["text"]).splitlines()
+    return "\n".join([f"{given['title']}.md", *(f"+ {line}" for line in lines)])
 
 
 def _matches(found: list[dict[str, str]]) -> str:

@@ -49,6 +49,7 @@ def test_a_turn_shows_its_steps_asks_before_a_write_and_streams_the_answer(chat,
     screen.wait_for("[w] why ?")
     assert '  1 create_task  title="milk"' in screen.text
     assert "    │ create_task  title: milk" in screen.text
+    assert "    │ what changes:\n    │   + milk\n    │   4 tasks are then open" in screen.text
     screen.type("w\r")
     screen.wait_for("milk is new")
     screen.type("y\r")
@@ -293,3 +294,55 @@ def test_without_a_terminal_lines_are_messages_and_nothing_is_asked(
     assert "Second.\n" in ran.out
     assert "\x1b" not in ran.out + ran.err
     assert "you>" not in ran.out
+
+
+@pytest.mark.slow
+def test_why_tells_each_choice_with_its_share_and_what_was_next(chat) -> None:
+    shares = [
+        {"path": "/kind", "value": "tool", "share": 0.93},
+        {"path": "/tool", "value": "list_tasks", "share": 0.71, "runner_up": "create_task",
+         "runner_up_share": 0.2},
+    ]  # fmt: skip
+    screen = chat(LIST | {"choices": shares}, ANSWER, said("Three."))
+    screen.type("what is on my list?\r")
+    screen.wait_for("1 step ·")
+    screen.type("/why\r")
+    screen.wait_for("1 list_tasks: the list says it")
+    screen.wait_for("tool = list_tasks 71%, then create_task 20%")
+    assert "kind = tool 93%" in screen.text
+
+
+@pytest.mark.slow
+def test_a_turn_that_was_handed_over_says_to_whom_and_why(chat, home) -> None:
+    Path("helper.py").write_text("def finish(request):\n    return {'text': 'From afar.'}\n")
+    over = {"json": {"why": "w", "kind": "escalate", "brief": "too hard"}}
+    screen = chat(over, flags=("-T", "demo", "--fallback", "helper:finish"))
+    assert "What fails here is handed to helper:finish" in screen.text
+    screen.type("do my taxes\r")
+    screen.wait_for("From afar.")
+    screen.wait_for("Answered by helper:finish, since the model asked for help.")
+    screen.wait_for("· cloud")
+    screen.type("/why\r")
+    screen.wait_for("handed over: the model asked for help (conductor-asked)")
+
+
+@pytest.mark.slow
+def test_conversations_are_listed_and_resumed_by_number(chat) -> None:
+    screen = chat(said("One."), said("Two."), said("Three."), flags=())
+    screen.type("first ask\r")
+    screen.wait_for("One.")
+    screen.wait_for("ctx", times=2)
+    screen.type("/new\rsecond ask\r")
+    screen.wait_for("Two.")
+    screen.wait_for("ctx", times=4)
+    screen.type("/conversations\r")
+    screen.wait_for(" * 1  ")
+    screen.wait_for("  2  ")
+    screen.type("/resume 9\r")
+    screen.wait_for('There is no conversation "9".')
+    screen.type("/resume 2\r")
+    screen.wait_for("Going on with")
+    screen.type("/memory\r")
+    screen.wait_for("you>  first ask")
+    screen.type("/exit\r")
+    assert screen.end() == 0
