@@ -117,8 +117,9 @@ async def awaited(work: Awaitable[T], cancel: CancelToken, *, grace_s: float = G
     stop: asyncio.Future[None] = loop.create_future()
     forget = cancel.on_cancel(lambda: _call_soon(loop, _settle, stop))
     task = asyncio.ensure_future(_held(work))
+    either: set[asyncio.Future[Any]] = {task, stop}
     try:
-        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             await asyncio.wait({task}, timeout=grace_s)
         if not task.done():
