@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from goliath_local.cli.flags import add_global_flags, global_options, terminal_of
+from goliath_local.cli.flags import add_global_flags, global_options, settings_of, terminal_of
 from goliath_local.cli.problems import ExitCode, Problem, read_problem
 from goliath_local.cli.signals import Terminated
 from goliath_local.cli.terminal import Terminal, mend_standard_streams, open_terminal
@@ -150,6 +150,8 @@ def _told(
     terminal = _last_terminal(context)
     if error is not None and _is_very_verbose(arguments):
         terminal.complain("".join(traceback.format_exception(error)), end="")
+    if problem.code is ExitCode.BUSY and error is not None:
+        problem = _with_holders(problem, error, context)
     if problem.code is ExitCode.OUR_BUG and error is not None:
         problem = _with_report(problem, error)
     if _wants_json(arguments) and problem.message:
@@ -175,6 +177,18 @@ def _json_problem(terminal: Terminal, problem: Problem) -> None:
         terminal.document(document)
     except OSError:
         return
+
+
+def _with_holders(problem: Problem, error: BaseException, context: Any) -> Problem:
+    """Add which other processes have the store open, where that can be told."""
+    from goliath_local.cli.holding import ConversationBusy, store_holders
+    from goliath_local.errors import StorageBusy
+
+    if not isinstance(error, StorageBusy) or isinstance(error, ConversationBusy):
+        return problem
+    who = store_holders(settings_of(context).places.conversations)
+    told = f"\nIt is open in {', '.join(map(str, who))}." if who else ""
+    return Problem(code=problem.code, message=problem.message + told)
 
 
 def _with_report(problem: Problem, error: BaseException) -> Problem:

@@ -49,7 +49,7 @@ def check_up(settings: Settings, *, quick: bool) -> Iterator[Check]:
     yield python_check()
     library = library_check(run_probe(library_command()))
     yield library
-    yield cores_check()
+    yield cores_check(settings.threads)
     yield load_check(os.getloadavg()[0], os.cpu_count() or 1)
     yield heat_check(Path("/sys"))
     yield data_check(settings)
@@ -101,12 +101,17 @@ def install_cure(system: str | None = None) -> str:
     )
 
 
-def cores_check() -> Check:
-    """Say how many processors this process may use."""
-    machine = read_machine()
-    logical = os.cpu_count() or 1
-    found = f"{machine.cores} of {logical} logical processors may be used"
-    return Check(name="cores", state="ok", found=found)
+def cores_check(wanted: int | None) -> Check:
+    """Say how many processors this process may use, and how many threads follow from it."""
+    from goliath_local.engine import default_threads
+
+    logical, best = os.cpu_count() or 1, default_threads()
+    found = f"{read_machine().cores} of {logical} logical processors may be used → {best} threads"
+    if wanted is None or wanted <= best:
+        told = f"{found}; {wanted} are set" if wanted else found
+        return Check(name="cores", state="ok", found=told)
+    cure = f"Threads beyond the physical cores slow it down. Leave threads out, or use -t {best}."
+    return Check(name="cores", state="warn", found=f"{found}; {wanted} are set", cure=cure)
 
 
 def load_check(load: float, cpus: int) -> Check:

@@ -101,11 +101,16 @@ def own_command() -> str:
     return clipped_line(shlex.join(["goliath-local", *sys.argv[1:]]), _COMMAND_CHARS)
 
 
+def store_holders(path: Path) -> tuple[Holder, ...]:
+    """Return the other processes that have this SQLite file open, its side files included."""
+    return holders_of(path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
+
+
 def holders_of(paths: Iterable[Path]) -> tuple[Holder, ...]:
     """Return the other processes of this user that have one of the files open."""
     import psutil
 
-    wanted = {str(path) for path in paths}
+    wanted = {str(path.resolve()) for path in paths}
     found = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():

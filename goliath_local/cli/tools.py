@@ -56,16 +56,20 @@ def list_(context: typer.Context, *, tools: _Sets = None, estimate: _Estimate = 
 @app.command(epilog=_examples("check -T mytools.py", "check -T demo --json"))
 def check(context: typer.Context, *, tools: _Sets = None) -> int:
     """Check that tools can be used, and say what would make them easier for a small model."""
+    from goliath_local.cli.counting import counted
     from goliath_local.cli.tool_advice import advice
 
     settings, kit = _kit(context, tools)
     terminal = terminal_of(context)
     found = advice(kit)
+    cost = counted(settings, terminal, texts=(), tools=kit, estimate=True).per_tool
     if settings.json:
-        terminal.document({"ok": True, "tools": [tool.name for tool in kit], "advice": found})
+        names = [tool.name for tool in kit]
+        terminal.document({"ok": True, "tools": names, "tokens": cost, "advice": found})
         return 0
     for tool in kit:
-        terminal.put(f"{tool.name}: sound")
+        asks = "asks first" if tool.writes or tool.requires_confirmation else "reads"
+        terminal.put(f"{tool.name}: sound, {asks}, about {cost[tool.name]:,} tokens")
     for line in found:
         terminal.say(f"advice: {line}")
     return 0

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from goliath_local.cli import checkup
-from goliath_local.cli.checkup import heat_check, install_cure, library_check, load_check
+from goliath_local.cli.checkup import (
+    cores_check,
+    heat_check,
+    install_cure,
+    library_check,
+    load_check,
+)
 from goliath_local.cli.load_probe import Probed, run_probe
 from goliath_local.cli.problems import ExitCode
+from goliath_local.engine import default_threads
 
 
 def child(code: str) -> list[str]:
@@ -88,6 +95,15 @@ def test_a_busy_or_throttled_machine_is_told(tmp_path: Path) -> None:
     assert heat_check(tmp_path).found == "not held back, 41 °C"
 
 
+def test_the_doctor_says_which_threads_follow_from_the_cores() -> None:
+    found = cores_check(None)
+    best = default_threads()
+    assert (found.state, f"→ {best} threads" in found.found) == ("ok", True)
+    slow = cores_check(best + 1)
+    assert slow.state == "warn"
+    assert f"use -t {best}." in slow.cure
+
+
 def test_tokens_of_a_file_are_estimated_without_a_model(goliath, tmp_path) -> None:
     (tmp_path / "a.txt").write_text("hello world")
     ran = goliath("tokens", str(tmp_path / "a.txt"), "--json")
@@ -128,3 +144,10 @@ def test_tools_that_are_hard_for_a_small_model_get_advice(goliath, home) -> None
 
 def test_the_demo_tools_need_no_advice(goliath) -> None:
     assert goliath("tools", "check", "-T", "demo", "--json").json["advice"] == []
+
+
+def test_a_check_says_what_each_tool_costs_and_whether_it_asks(goliath) -> None:
+    ran = goliath("tools", "check", "-T", "demo")
+    assert ran.out.splitlines()[0].startswith("list_tasks: sound, reads, about ")
+    assert "create_task: sound, asks first, about " in ran.out
+    assert goliath("tools", "check", "-T", "demo", "--json").json["tokens"]["list_tasks"] > 5

@@ -121,3 +121,23 @@ def test_processes_that_have_a_file_open_are_found(tmp_path) -> None:
         assert [holder.pid for holder in holders_of([path])] == [child.pid]
         child.kill()
     assert holders_of([path]) == ()
+
+
+@pytest.mark.slow
+def test_a_store_that_another_process_keeps_is_code_10_and_says_which(goliath, home) -> None:
+    path = home / ".local/share/goliath-local/conversations.sqlite"
+    path.parent.mkdir(parents=True)
+    code = (
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}, isolation_level=None);"
+        "c.execute('PRAGMA locking_mode=EXCLUSIVE'); c.execute('BEGIN EXCLUSIVE');"
+        "c.execute('CREATE TABLE t (x)'); print('held', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        ran = goliath("conversations", "list")
+        child.kill()
+    assert ran.code == ExitCode.BUSY
+    assert f"It is open in process {child.pid} (" in ran.err
