@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from goliath_local.catalogue import find_card, installed_path, models_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _OWN = ("GOLIATH_", "HF_", "NO_COLOR")
 _MODELS = models_dir()  # now, before a test gets a home of its own
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let each property be tried on few examples in the plain run, on many in the whole one."""
+    settings.register_profile("plain", max_examples=15, deadline=None)
+    settings.register_profile("whole", max_examples=100, deadline=None)
+    is_plain = "not slow" in config.option.markexpr
+    settings.load_profile("plain" if is_plain else "whole")
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,7 @@ def script(tmp_path: Path) -> Callable[..., str]:
 @pytest.fixture(scope="session")
 def weights() -> Callable[[str], Path]:
     """The file of an installed model, by card name; a missing one fails the test."""
+
     def path_of(name: str) -> Path:
         card = find_card(name)
         path = installed_path(card, _MODELS)

@@ -86,7 +86,7 @@ DRAFTS = st.builds(
 )
 WINDOWS = st.sampled_from([512, 1024, 2048])
 ONE_MODEL = settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

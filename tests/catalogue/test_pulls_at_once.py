@@ -109,7 +109,7 @@ def test_a_killed_pull_gives_its_lock_and_its_part_to_the_next(
     begin = time.monotonic()
     place.replies[:] = [server.honest]
     fetch(card(CONTENT), folder)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 30  # the dead hold no lock
     assert (folder / "tiny.gguf").read_bytes() == CONTENT
     assert place.ranges()[-1] is not None
 

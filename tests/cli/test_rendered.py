@@ -60,13 +60,13 @@ def is_same(one: object, other: object) -> bool:
 
 
 @given(ARGUMENTS, ARGUMENTS)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_rendering_is_one_to_one(one: dict, other: dict) -> None:
     assert (rendered_call("t", one) == rendered_call("t", other)) == is_same(one, other)
 
 
 @given(VALUES)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_rendered_value_is_one_line_of_printable_text(value: object) -> None:
     assert rendered_value(value).isprintable()
 

@@ -172,12 +172,12 @@ def test_a_model_of_a_module_is_a_schema_too(ask, home) -> None:
 
 @pytest.mark.slow
 def test_time_that_is_up_is_code_124_in_every_phase(ask) -> None:
-    for pace in ({"load_s": 5}, {"read_s": 5}, {"piece_s": 1}):
+    for pace in ({"load_s": 40}, {"read_s": 40}, {"piece_s": 10}):
         started = time.monotonic()
         ran = ask(said("Far too slow."), flags=("--timeout", "0.1"), **pace)
         assert ran.code == ExitCode.TIMED_OUT
         assert "0.1 s" in ran.last_error_line
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 20  # a hang, not a speed
 
 
 def test_a_turn_is_remembered_only_in_a_named_conversation(ask, home) -> None:

@@ -5,7 +5,7 @@ import json
 
 import pyte
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.cli.terminal import Styled, Terminal, json_text, wants_colour
@@ -73,7 +73,6 @@ def test_an_escape_cut_in_two_by_the_chunks_stays_harmless() -> None:
 
 
 @given(STEERING, st.lists(st.integers(0, 50), max_size=6))
-@settings(max_examples=200, deadline=None)
 def test_every_cutting_of_a_stream_gives_the_same_text(text: str, cuts: list[int]) -> None:
     stream, at, shown = Visible(), 0, ""
     for length in cuts:
@@ -83,7 +82,6 @@ def test_every_cutting_of_a_stream_gives_the_same_text(text: str, cuts: list[int
 
 
 @given(STEERING)
-@settings(max_examples=200, deadline=None)
 def test_no_control_character_but_newline_and_tab_passes(text: str) -> None:
     passed = {char for char in visible(text) if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0}
     assert passed <= {"\n", "\t"}
@@ -106,7 +104,6 @@ def test_a_line_of_a_million_characters_is_clipped_at_once() -> None:
 
 
 @given(STEERING)
-@settings(max_examples=200, deadline=None)
 def test_json_escapes_every_hidden_character_and_reads_back(text: str) -> None:
     written = json_text({"text": text, "list": [1, None]})
     assert json.loads(written) == {"text": text, "list": [1, None]}

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.engine.constraint import FreeText
@@ -97,7 +97,6 @@ def test_a_fully_forced_reply_needs_no_model():
 
 
 @given(cap=st.integers(1, 80))
-@settings(deadline=None, max_examples=60)
 def test_a_reply_always_closes_when_its_shortest_form_has_room(cap: int):
     reply = run(
         ToyTimeline('{"kind":"tool","tool":"create_task","brief":"' + "x" * 30),
@@ -115,7 +114,6 @@ def test_a_reply_always_closes_when_its_shortest_form_has_room(cap: int):
 
 
 @given(seed=st.integers(0, 2**32 - 1), temperature=st.floats(0.1, 5))
-@settings(deadline=None, max_examples=50)
 def test_a_drawn_reply_keeps_to_the_grammar(seed: int, temperature: float):
     odds = Odds(temperature=temperature, top_k=40, top_p=0.9, chance=np.random.default_rng(seed))
     reply = run(ToyTimeline(ANSWER, '{"kind":"tool"'), wanted(start(), 90, odds=odds))

@@ -113,11 +113,9 @@ def test_a_forked_child_is_told_to_spawn_and_the_parent_goes_on(
         before = reply(model)
         child = os.fork()
         if child == 0:
-            started = time.monotonic()
             try:
                 reply(model)
             except ModelUnavailable as error:
-                assert time.monotonic() - started < 1
                 assert "spawn" in str(error)
                 try:
                     model.count_text("x")

@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +135,7 @@ async def test_an_exception_of_the_listener_passes_through(tiny: LocalModel):
 
 @pytest.mark.slow
 def test_eight_threads_get_what_one_gets(tiny: LocalModel):
-    asked = [ask(f"Say {n} in a word.", max_tokens=8) for n in range(25)]
+    asked = [ask(f"Say {n} in a word.", max_tokens=4) for n in range(6)]
     serial = [asyncio.run(tiny.generate(request)).text for request in asked]
 
     def all_of_them(_: int) -> list[str]:
@@ -175,18 +174,16 @@ async def test_a_task_cancelled_in_the_queue_never_runs(tiny: LocalModel):
     assert (await tiny.generate(ask(), wait=False)).text
 
 
-async def test_a_long_prompt_stops_within_half_a_second(tiny: LocalModel):
+async def test_a_long_prompt_is_not_read_to_its_end_once_cancelled(tiny: LocalModel):
     expected = (await tiny.generate(ask())).text
     text = "".join(f"line {n} of a long file\n" for n in range(220))
     assert 1500 < tiny.count_text(text) < 3900
-    started = time.monotonic()
     task = asyncio.create_task(tiny.generate(ask(text)))
     await asyncio.sleep(0.2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    # Half a second is the promise on an idle machine; tests run on busy ones.
-    assert time.monotonic() - started < 3
+    assert tiny._loaded.session.length < 1500
     assert (await tiny.generate(ask())).text == expected
 
 
@@ -270,7 +267,7 @@ def cycle(count):
     process = psutil.Process()
     return process.memory_info().rss, process.num_fds(), threading.active_count()
 
-before, after = cycle(5), cycle(20)
+before, after = cycle(4), cycle(20)
 assert after[0] - before[0] < 20 * (1 << 20), (before, after)
 assert after[1:] == before[1:], (before, after)
 """

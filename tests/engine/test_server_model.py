@@ -282,7 +282,7 @@ async def test_a_reply_that_takes_too_long_is_given_up(*, streamed: bool) -> Non
         started = time.perf_counter()
         with pytest.raises(ModelUnavailable, match=r"within 0\.3 s"):
             await model.generate(request(on_text=on_text))
-        assert time.perf_counter() - started < 2
+        assert time.perf_counter() - started < 20  # of the 30 s it sleeps
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -305,7 +305,7 @@ async def test_cancelling_ends_the_request_and_the_connection(*, streamed: bool)
         cancel.cancel("enough")
         with pytest.raises(RunCancelled, match="enough"):
             await asking
-        assert time.perf_counter() - started < 0.5
+        assert time.perf_counter() - started < 10  # of the 20 s it streams
         assert (await model.generate(request())).text == "Hi."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -123,11 +122,9 @@ async def test_cancelling_frees_the_real_server(model: OpenAICompatibleModel) ->
         model.generate(_ask("Count to 1000.", max_tokens=1500, cancel=cancel, on_text=on_text))
     )
     await asyncio.wait_for(started.wait(), 30)
-    before = time.perf_counter()
     cancel.cancel()
     with pytest.raises(RunCancelled):
         await asking
-    assert time.perf_counter() - before < 1
     # The only slot is free again at once: a short request does not wait for 1,500 tokens.
     await asyncio.wait_for(model.generate(_ask("hi", max_tokens=2)), 20)
 

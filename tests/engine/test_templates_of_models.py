@@ -154,7 +154,7 @@ def test_what_a_vocabulary_cannot_spell_is_marked_and_not_left_out(tiny: LocalMo
 
 
 @settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(text=st.text(st.characters(codec="utf-8").filter(lambda letter: letter not in UNSPELLED)))
 def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
@@ -167,7 +167,7 @@ def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(text=st.text(min_size=1), cut=st.integers(0, 8), end=st.integers(0, 8))
 def test_bytes_cut_inside_a_character_read_back_identical(

@@ -116,7 +116,7 @@ _PATH = st.builds(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=_PATH)
 async def test_no_made_up_path_opens_anything_outside(root: Path, opened: Any, path: str) -> None:
     await _read_and_look(root, opened, path)

@@ -230,7 +230,7 @@ _SEEDS = st.dictionaries(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=_SEEDS,
     max_matches=st.integers(1, 3),

@@ -314,7 +314,7 @@ def _run(examples, steps):
 
 
 def test_random_turns_keep_every_promise():
-    _run(50, 8)
+    _run(15, 8)
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ async def test_a_turn_ends_in_time_though_a_part_never_answers(
     began = time.monotonic()
     with pytest.raises(RunCancelled, match=r"longer than 0\.05 s"):
         await agent.run(timeout_s=0.05)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 20  # a hang, not a speed
     if isinstance(slow, Deaf):
         slow.until = 0  # or the end of the loop would wait for it
     assert writer.ran == []
@@ -91,7 +91,7 @@ async def test_an_observer_that_never_answers_is_noted_and_left(
     began = time.monotonic()
     with pytest.raises(RunCancelled):
         await play(say.done, extensions=extensions).run(cancel=cancel)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20  # a hang, not a speed
     [[seen]] = finished
     assert (seen.extension, seen.phase) == ("slow", "on_error")
 

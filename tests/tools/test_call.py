@@ -133,7 +133,7 @@ async def test_arguments_that_cannot_be_copied_are_handed_over_themselves() -> N
 
 async def test_a_plain_tool_does_not_hold_up_the_loop() -> None:
     release = threading.Event()
-    call = asyncio.create_task(call_tool(made(lambda *_: release.wait(10)), {}, context()))
+    call = asyncio.create_task(call_tool(made(lambda *_: release.wait(40)), {}, context()))
     await asyncio.sleep(0.02)
     assert not call.done()
     release.set()
@@ -152,13 +152,13 @@ async def test_a_tool_that_takes_too_long_has_failed(kind: str) -> None:
     release = threading.Event()
 
     async def later(*_: Any) -> None:
-        await asyncio.sleep(10)
+        await asyncio.sleep(40)
 
-    function = later if kind == "async" else lambda *_: release.wait(10)
+    function = later if kind == "async" else lambda *_: release.wait(40)
     started = time.monotonic()
     result = await call_tool(made(function, timeout_s=0.05), {}, context())
     release.set()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20  # a hang, not a speed
     assert isinstance(result.error, ToolTimeout)
     assert "0.05 s" in result.message
 
@@ -170,7 +170,7 @@ async def test_cancelling_stops_the_wait_for_a_tool_at_once(kind: str) -> None:
 
     async def later(*_: Any) -> None:
         try:
-            await asyncio.sleep(10)
+            await asyncio.sleep(40)
         finally:
             cleaned.append("up")
 
@@ -182,7 +182,7 @@ async def test_cancelling_stops_the_wait_for_a_tool_at_once(kind: str) -> None:
                 continue
 
     functions: dict[str, Any] = {
-        "plain": lambda *_: release.wait(10),
+        "plain": lambda *_: release.wait(40),
         "async": later,
         "deaf": deaf,
     }
@@ -191,7 +191,7 @@ async def test_cancelling_stops_the_wait_for_a_tool_at_once(kind: str) -> None:
     started = time.monotonic()
     with pytest.raises(RunCancelled, match="enough"):
         await call_tool(made(functions[kind]), {}, context(cancel))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20  # a hang, not a speed
     assert cleaned == (["up"] if kind == "async" else [])
     release.set()
     await asyncio.sleep(0.05)
@@ -226,7 +226,7 @@ async def test_cancelling_the_task_cancels_an_async_tool_in_it() -> None:
 
     async def later(*_: Any) -> None:
         try:
-            await asyncio.sleep(10)
+            await asyncio.sleep(40)
         finally:
             cleaned.append("up")
 
@@ -246,7 +246,7 @@ def test_a_hanging_tool_does_not_keep_the_program_alive() -> None:
         "import asyncio, time\n"
         "from goliath_local.tools import *\n"
         "from goliath_local.cancel import CancelToken\n"
-        "t = define_tool(name='f', description='F.', execute=lambda *_: time.sleep(60),\n"
+        "t = define_tool(name='f', description='F.', execute=lambda *_: time.sleep(600),\n"
         "                timeout_s=0.05)\n"
         "c = ToolContext(conversation_id=None, context=None, cancel=CancelToken(), steps=(),\n"
         "                recent=(), result_budget=ResultBudget(max_tokens=1, count_tokens=len))\n"
@@ -256,7 +256,7 @@ def test_a_hanging_tool_does_not_keep_the_program_alive() -> None:
         [sys.executable, "-X", "dev", "-W", "error", "-c", program],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=120,  # a hang, not a speed
         check=True,
     )
     assert done.stdout.strip() == "It did not finish within 0.05 s."
