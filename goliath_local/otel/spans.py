@@ -1,31 +1,24 @@
-"""Turns as OpenTelemetry spans, with the names of the GenAI semantic conventions.
+"""The spans of one turn, made from its events.
 
-Edge: hands spans to whichever tracer provider the application has set up. They are made from the
-events of a turn, so nothing about a turn changes; texts are left out unless they are asked for.
-
-    invoke_agent            one turn, from the ask to the result
-    ├─ chat                 one question to the model: plan, arguments, answer, brief
-    └─ execute_tool         one call of a tool
-
-Needs the extra `otel`. Source: OpenTelemetry semantic conventions for generative AI, agent spans.
+Edge: reads the clock, hands spans to a tracer.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goliath_local.errors import ConfigError
+from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context, use_span
+
 from goliath_local.records import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-    from opentelemetry.trace import Span, Tracer, TracerProvider
+    from opentelemetry.trace import Span, Tracer
 
     from goliath_local.events import BudgetEvent, Event, ModelEvent, ToolEvent
 
@@ -33,43 +26,8 @@ _NS_PER_MS = 1_000_000
 _CHAT, _INVOKE, _TOOL = "chat", "invoke_agent", "execute_tool"
 
 
-def traced(
-    agent: Any,
-    *,
-    name: str = "goliath-local",
-    model: str | None = None,
-    provider: str = "llama.cpp",
-    content: bool = False,
-    tracer_provider: TracerProvider | None = None,
-) -> TracedAgent:
-    """Return the agent with every turn reported as spans.
-
-    Args:
-        agent: what `create_agent` returned.
-        name: `gen_ai.agent.name`.
-        model: `gen_ai.request.model`, since an event does not name it.
-        provider: `gen_ai.provider.name`.
-        content: put asks, answers, arguments and results of tools into the spans too.
-        tracer_provider: in place of the global one.
-
-    Raises:
-        ConfigError: the `otel` extra is missing.
-    """
-    try:
-        from opentelemetry import trace
-    except ModuleNotFoundError as error:
-        message = "Spans need an extra: pip install 'goliath-local[otel]'."
-        raise ConfigError(message) from error
-    common = {"gen_ai.provider.name": provider} | (
-        {"gen_ai.request.model": model} if model else {}
-    )
-    tracer = trace.get_tracer("goliath_local", tracer_provider=tracer_provider)
-    about = _About(tracer=tracer, name=name, model=model, common=common, content=content)
-    return TracedAgent(agent, about)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _About:
+class About:
     """What the spans of all turns have in common."""
 
     tracer: Tracer
@@ -79,97 +37,10 @@ class _About:
     content: bool
 
 
-class TracedAgent:
-    """An agent whose turns are reported; everything else it is asked goes to the agent itself."""
-
-    def __init__(self, agent: Any, about: _About) -> None:
-        self._agent, self._about = agent, about
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._agent, name)
-
-    async def run(self, ask: str, **options: Any) -> Any:
-        """Run one turn; takes the options of `Agent.run`."""
-        turn = _TurnSpans(self._about, ask, options)
-        options["on_event"] = turn.listener(options.get("on_event"))
-        with turn.current():
-            try:
-                result = await self._agent.run(ask, **options)
-            except BaseException as error:
-                turn.failed(error)
-                raise
-        turn.finished(result)
-        return result
-
-    def run_sync(self, ask: str, **options: Any) -> Any:
-        """Run one turn from code that is not async; takes the options of `Agent.run`."""
-        turn = _TurnSpans(self._about, ask, options)
-        options["on_event"] = turn.listener(options.get("on_event"))
-        with turn.current():
-            try:
-                result = self._agent.run_sync(ask, **options)
-            except BaseException as error:
-                turn.failed(error)
-                raise
-        turn.finished(result)
-        return result
-
-    def stream(self, ask: str, **options: Any) -> TracedStream:
-        """Return the run as an async iterator; takes the options of `Agent.stream`."""
-        turn = _TurnSpans(self._about, ask, options)
-        options["on_event"] = turn.listener(options.get("on_event"))
-        return TracedStream(self._agent.stream(ask, **options), turn)
-
-
-class TracedStream:
-    """A `TurnStream` whose turn is reported."""
-
-    def __init__(self, stream: Any, turn: _TurnSpans) -> None:
-        self._stream, self._turn = stream, turn
-        self._task: asyncio.Task[Any] | None = None
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        task = self._started()
-        try:
-            async for item in self._stream:
-                yield item
-        finally:
-            await self._stream.aclose()
-            # The iteration raises what the run raised; here it only has to be over.
-            with suppress(Exception, asyncio.CancelledError):
-                await task
-
-    async def result(self) -> Any:
-        """Return the result of the run, waiting for its end."""
-        return await self._started()
-
-    async def aclose(self) -> None:
-        """Cancel the run if it is still going, and wait until it has stopped."""
-        await self._stream.aclose()
-
-    def _started(self) -> asyncio.Task[Any]:
-        if self._task is None:
-            # The task takes the context along, so spans of tools find their place.
-            with self._turn.current():
-                self._task = asyncio.ensure_future(self._reported())
-        return self._task
-
-    async def _reported(self) -> Any:
-        try:
-            result = await self._stream.result()
-        except BaseException as error:
-            self._turn.failed(error)
-            raise
-        self._turn.finished(result)
-        return result
-
-
-class _TurnSpans:
+class TurnSpans:
     """The spans of one turn while it runs."""
 
-    def __init__(self, about: _About, ask: str, options: Mapping[str, Any]) -> None:
-        from opentelemetry.trace import SpanKind
-
+    def __init__(self, about: About, ask: str, options: Mapping[str, Any]) -> None:
         self._about = about
         conversation = options.get("conversation_id")
         self._root: Span = about.tracer.start_span(
@@ -185,10 +56,8 @@ class _TurnSpans:
         )
         self._asked: tuple[int, BudgetEvent] | None = None
 
-    def current(self) -> Any:
+    def current(self) -> AbstractContextManager[Span]:
         """Return a context in which the turn's span is the current one."""
-        from opentelemetry.trace import use_span
-
         return use_span(self._root, record_exception=False, set_status_on_exception=False)
 
     def listener(self, theirs: Any) -> Callable[[Event], Any]:
@@ -278,8 +147,6 @@ class _TurnSpans:
 
     def _question_span(self) -> Span | None:
         """Return the span of the question that is open, and close it to further replies."""
-        from opentelemetry.trace import SpanKind
-
         if self._asked is None:
             return None
         (started_ns, event), self._asked = self._asked, None
@@ -299,8 +166,6 @@ class _TurnSpans:
         )
 
     def _tool(self, event: ToolEvent) -> None:
-        from opentelemetry.trace import SpanKind
-
         ended_ns = time.time_ns()
         span = self._child(
             f"{_TOOL} {event.tool}",
@@ -324,8 +189,6 @@ class _TurnSpans:
         span.end(end_time=ended_ns)
 
     def _child(self, name: str, **options: Any) -> Span:
-        from opentelemetry.trace import set_span_in_context
-
         return self._about.tracer.start_span(
             name, context=set_span_in_context(self._root), **options
         )
@@ -335,8 +198,6 @@ class _TurnSpans:
 
 
 def _mark_failed(span: Span, why: str) -> None:
-    from opentelemetry.trace import Status, StatusCode
-
     span.set_attribute("error.type", why)
     span.set_status(Status(StatusCode.ERROR))
 
