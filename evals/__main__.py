@@ -12,6 +12,7 @@ from pathlib import Path
 
 from goliath_local.catalogue import locate_model, models_dir
 from goliath_local.engine import native_tools_text
+from goliath_local.errors import GoliathError
 from goliath_local.evals import compare, format_comparison, format_report, format_scores, run_evals
 from goliath_local.evals.about import about_run
 from goliath_local.evals.baseline import run_baseline
@@ -129,6 +130,9 @@ def arguments() -> argparse.Namespace:
 
 if __name__ == "__main__":
     start = time.perf_counter()
-    code = main()
+    try:
+        code = main()
+    except GoliathError as error:
+        sys.exit(f"{error}")
     print(f"{time.perf_counter() - start:.0f} s in all", file=sys.stderr)
     sys.exit(code)

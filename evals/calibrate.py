@@ -9,6 +9,7 @@ from pathlib import Path
 
 import goliath_local.confidence
 from goliath_local.confidence import score_json
+from goliath_local.errors import GoliathError
 from goliath_local.evals.calibrate import RIDGE, calibrate, format_calibration
 from goliath_local.evals.keeping import load_record
 
@@ -42,4 +43,8 @@ def arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except GoliathError as error:
+        sys.exit(f"{error}")
+    sys.exit(code)

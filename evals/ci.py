@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from goliath_local.catalogue import locate_model, models_dir, verify_file
+from goliath_local.errors import GoliathError
 from goliath_local.evals import Report, ci, format_scores, run_evals
 from goliath_local.evals.about import about_run
 from goliath_local.evals.accepted import accepted_json, read_accepted
@@ -127,4 +128,8 @@ def arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except GoliathError as error:
+        sys.exit(f"{error}")
+    sys.exit(code)

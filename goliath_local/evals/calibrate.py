@@ -141,13 +141,7 @@ def halves(
     kinds: dict[str, set[str]] = {}
     for turn in turns:
         kinds.setdefault(turn.kind, set()).add(turn.fixture)
-    fitted = {
-        name
-        for kind in sorted(kinds)
-        for name in sorted(
-            kinds[kind], key=lambda name: hashlib.sha256(name.encode()).hexdigest()
-        )[::2]
-    }
+    fitted = {name for kind in kinds for name in sorted(kinds[kind], key=_rank)[::2]}
     return (
         tuple(turn for turn in turns if turn.fixture in fitted),
         tuple(turn for turn in turns if turn.fixture not in fitted),
@@ -218,6 +212,10 @@ def format_calibration(found: Calibration) -> str:
     lines += [f"  {name:<18} {weight:+.2f}" for name, weight in weights]
     plot = format_reliability(found.checked.bins)
     return "\n".join([*lines, "", "risk said and wrong turns come, checked half:", plot])
+
+
+def _rank(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 def _newton(features: Array, target: Array, *, ridge: float) -> Array:

@@ -219,6 +219,8 @@ def _fence_off(text: str) -> str:
 
 
 def _wish(text: str) -> Wish | None:
+    if text.startswith("{{") and text.endswith("}}"):
+        text = text[1:-1]  # some templates show the form with doubled braces, and are obeyed
     try:
         said = json.loads(text)
     except ValueError:

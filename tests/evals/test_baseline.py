@@ -135,6 +135,7 @@ async def test_a_native_call_of_a_tool_that_is_not_there_is_told_to_the_model():
         ('```json\n{"name": "list_tasks", "arguments": {}}\n```', ["list_tasks"]),
         ('<tool_call>\n{"name": "list_tasks", "arguments": {}}', ["list_tasks"]),
         ('<tool_call>\n{"name": "a", "arguments": {"x": {"y": 1}}}\n</tool_call>', ["a"]),
+        ('<tool_call>\n{{"name": "a", "arguments": {}}}\n</tool_call>', ["a"]),
         ("<tool_call>\n{broken\n</tool_call>", []),
         ('{"title": "milk"}', []),
         ("Good morning!", []),
