@@ -19,7 +19,7 @@ from goliath_local.catalogue.manifest import is_plain_file_name
 from goliath_local.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from goliath_local.records import Json
 
@@ -42,6 +42,27 @@ def open_folder(folder: Path) -> Path:
         msg = (
             f"The models folder {folder} cannot be made ({error.strerror}). Free the place, or "
             "choose another with --models-dir or GOLIATH_MODELS_DIR."
+        )
+        raise StorageError(msg) from error
+
+
+@contextlib.contextmanager
+def told_as_storage(what: str, path: Path) -> Iterator[None]:
+    """Tell an error of the disk in words.
+
+    Args:
+        what: what cannot be done with it, such as `written`.
+        path: the file or folder.
+
+    Raises:
+        StorageError: the block raised an `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        msg = (
+            f"{path} cannot be {what} ({error.strerror}). Look at the free space and the rights "
+            "there, then run the same command again."
         )
         raise StorageError(msg) from error
 
@@ -74,7 +95,7 @@ def sync_folder(folder: Path) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a small file so that a reader finds the old bytes or the new ones, never a part."""
-    _sweep(path.parent.glob(".*.tmp"))
+    _sweep(path.parent, ".*.tmp")
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     fresh = Path(name)  # mkstemp makes it 0600
     try:
@@ -110,14 +131,16 @@ def read_note(path: Path) -> dict[str, Json]:
 
 def sweep(folder: Path) -> None:
     """Remove what an interrupted write left behind over an hour ago."""
-    _sweep((*folder.glob(".*.tmp"), *folder.glob(".wheels-*")))
+    _sweep(folder, ".*.tmp")
+    _sweep(folder, ".wheels-*")
 
 
-def _sweep(paths: Iterable[Path]) -> None:
-    for old in paths:
-        with contextlib.suppress(OSError):
-            if time.time() - old.stat().st_mtime > _OLD_S:
-                _remove(old)
+def _sweep(folder: Path, pattern: str) -> None:
+    with contextlib.suppress(OSError):
+        for old in list(folder.glob(pattern)):
+            with contextlib.suppress(OSError):
+                if time.time() - old.stat().st_mtime > _OLD_S:
+                    _remove(old)
 
 
 def _remove(path: Path) -> None:

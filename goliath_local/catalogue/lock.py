@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import filelock
 
-from goliath_local.catalogue.folder import read_note, write_note
+from goliath_local.catalogue.folder import read_note, told_as_storage, write_note
 from goliath_local.catalogue.progress import Report, Waiting
 
 if TYPE_CHECKING:
@@ -28,15 +28,22 @@ _POLL_S = 0.2
 def one_at_a_time(
     folder: Path, file: str, *, report: Report, cancel: CancelToken | None
 ) -> Iterator[None]:
-    """Hold the file's lock; wait for it as long as its owner lives."""
+    """Hold the file's lock; wait for it as long as its owner lives.
+
+    Raises:
+        StorageError: the folder takes no locks.
+    """
     lock = filelock.FileLock(folder / f".{file}.lock", mode=0o600, thread_local=False)
     owner = folder / f".{file}.owner"
     _acquire(lock, owner, report, cancel)
     try:
-        write_note(owner, {"pid": os.getpid()})
+        # Who waits is told for whom; that is worth no failure.
+        with contextlib.suppress(OSError):
+            write_note(owner, {"pid": os.getpid()})
         yield
     finally:
-        owner.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            owner.unlink(missing_ok=True)
         lock.release()
 
 
@@ -45,7 +52,7 @@ def _acquire(
 ) -> None:
     told = False
     while True:
-        with contextlib.suppress(filelock.Timeout):
+        with contextlib.suppress(filelock.Timeout), told_as_storage("locked", owner.parent):
             lock.acquire(blocking=False)
             return
         if not told:

@@ -64,9 +64,10 @@ class Part:
         if note.get("sha256", self.pin.sha256) != self.pin.sha256:
             self.discard()  # a part of another file under the same name
         self._read_note(note)
-        self._descriptor = os.open(
-            self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600
-        )
+        with self._disk():
+            self._descriptor = os.open(
+                self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600
+            )
         size = os.fstat(self._descriptor).st_size
         if size > self.pin.size_bytes:
             self.restart()
@@ -173,8 +174,9 @@ class Part:
     def discard(self) -> None:
         """Remove what is here."""
         self.close()
-        for path in (self.path, self.note_path):
-            path.unlink(missing_ok=True)
+        with self._disk():
+            for path in (self.path, self.note_path):
+                path.unlink(missing_ok=True)
         self.have_bytes, self.etag, self.joined = 0, "", (0, 0)
         self._digest = hashlib.sha256()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from goliath_local.catalogue.folder import path_in, read_note, write_note
+from goliath_local.catalogue.folder import path_in, read_note, told_as_storage, write_note
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +77,9 @@ def remember(
         size_bytes: of the file.
         sha256: its hash.
         source: where the bytes came from, in words.
+
+    Raises:
+        StorageError: it could not be written down; the file itself is in place.
     """
     record = Record(
         file=file,
@@ -93,7 +96,9 @@ def remember(
         "verifiedAt": record.verified_at,
         "source": record.source,
     }
-    write_note(path_in(folder, f"{file}.json"), note)
+    place = path_in(folder, f"{file}.json")
+    with told_as_storage("written", place):
+        write_note(place, note)
     return record
 
 
@@ -104,5 +109,10 @@ def read_chosen(folder: Path) -> str | None:
 
 
 def write_chosen(folder: Path, name: str) -> None:
-    """Remember the default, so that it stays the same from then on."""
-    write_note(folder / _CHOSEN, {"model": name})
+    """Remember the default, so that it stays the same from then on.
+
+    Raises:
+        StorageError: it could not be written down.
+    """
+    with told_as_storage("written", folder / _CHOSEN):
+        write_note(folder / _CHOSEN, {"model": name})

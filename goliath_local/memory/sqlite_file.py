@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goliath_local.errors import StorageError
-from goliath_local.memory.whole import busy_error, held, set_aside, storage_error
+from goliath_local.memory.whole import aside_place, busy_error, held, set_aside, storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,15 +74,32 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def set_file_aside(path: Path, *, wait_s: float, clock: Callable[[], float]) -> None:
-    """Rename an unsound file to NAME.bad-TIME, unless another process has done so."""
+    """Rename an unsound file to NAME.bad-TIME, unless another process has done so.
+
+    What SQLite keeps beside it goes with it: the log may hold saves that are in no other place,
+    and a new file must not find the old one's log. It goes first, so that a crash in between
+    leaves a file that is still unsound, not a sound one without its log.
+    """
     with held(path.with_name(f".{path.name}.aside.lock"), wait_s=wait_s):
         try:
             with connected(path, wait_s=wait_s):
                 return
         except Unsound:
-            set_aside(path, clock=clock)
-            for suffix in ("-wal", "-shm", "-journal"):
-                Path(f"{path}{suffix}").unlink(missing_ok=True)
+            now = clock()
+            for suffix in ("-wal", "-journal"):
+                _move(Path(f"{path}{suffix}"), Path(f"{aside_place(path, now)}{suffix}"))
+            set_aside(path, clock=lambda: now)
+            with suppress(OSError):
+                Path(f"{path}-shm").unlink(missing_ok=True)
+
+
+def _move(path: Path, target: Path) -> None:
+    try:
+        path.replace(target)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise storage_error("set aside", path, error) from error
 
 
 def _create_private(path: Path) -> None:

@@ -64,9 +64,9 @@ def make_private_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path, *, now: float | None = None) -> None:
-    """Remove temporary files that are older than an hour."""
+    """Remove temporary files that are older than an hour; what cannot be removed stays."""
     oldest = (time.time() if now is None else now) - _STALE_S
-    for left in folder.glob(".*.tmp"):
+    for left in _found(folder, ".*.tmp"):
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < oldest:
                 left.unlink()
@@ -80,8 +80,7 @@ def set_aside(path: Path, data: bytes | None = None, *, clock: Callable[[], floa
         data: the bytes, when they are at hand; otherwise the file itself is renamed.
         clock: gives epoch seconds.
     """
-    stamp = datetime.fromtimestamp(clock(), UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    aside = path.with_name(f"{path.name}.bad-{stamp}")
+    aside = aside_place(path, clock())
     if data is not None:
         write_whole(aside, data)
     else:
@@ -89,17 +88,31 @@ def set_aside(path: Path, data: bytes | None = None, *, clock: Callable[[], floa
             os.replace(path, aside)  # noqa: PTH105 - as above
         except OSError as error:
             raise storage_error("set aside", path, error) from error
-    for old in sorted(path.parent.glob(f"{glob.escape(path.name)}.bad-*"))[:-_ASIDE]:
-        with contextlib.suppress(OSError):
-            old.unlink()
+    for old in sorted(_found(path.parent, f"{glob.escape(path.name)}.bad-*Z"))[:-_ASIDE]:
+        for left in (old, *_found(old.parent, f"{glob.escape(old.name)}-*")):
+            with contextlib.suppress(OSError):
+                left.unlink()
     return aside
 
 
+def aside_place(path: Path, now: float) -> Path:
+    """Return where unreadable bytes of that file go at that time, epoch seconds."""
+    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    return path.with_name(f"{path.name}.bad-{stamp}")
+
+
 def traces_of(path: Path) -> tuple[Path, ...]:
-    """Return what else holds bytes of the file: set aside, or left by a write that was killed."""
+    """Return what else holds bytes of the file: set aside, or left by a write that was killed.
+
+    Raises:
+        StorageError: the folder cannot be looked into.
+    """
     name = glob.escape(path.name)
     folder = path.parent
-    return (*folder.glob(f"{name}.bad-*"), *folder.glob(f".{name}.*.tmp"))
+    try:
+        return (*folder.glob(f"{name}.bad-*"), *folder.glob(f".{name}.*.tmp"))
+    except OSError as error:
+        raise storage_error("look into", folder, error) from error
 
 
 @contextmanager
@@ -135,6 +148,14 @@ def busy_error(path: Path, wait_s: float) -> StorageBusy:
     return StorageBusy(
         f"{path} was in use by another process for {wait_s:g} s. Try again when it is done."
     )
+
+
+def _found(folder: Path, pattern: str) -> list[Path]:
+    """Return what is there; nothing when the disk does not say, since tidying can wait."""
+    try:
+        return list(folder.glob(pattern))
+    except OSError:
+        return []
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import sqlite3
 import struct
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -109,8 +110,7 @@ def _read_tasks(folder: Path) -> int:
 
 def _write_trace(folder: Path, number: int) -> None:
     # As in the program, a trace never goes on where another one was cut short.
-    attempt = len(list(folder.glob("*.jsonl")))
-    trace = TraceFile(folder, f"{number:06}-{attempt:06}")
+    trace = TraceFile(folder, f"{number:06}-{time.time_ns()}")
     trace.turn({"ask": f"{number}"})
     trace.result({"text": PADDING})
     if trace.error is not None:

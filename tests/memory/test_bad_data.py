@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -433,3 +434,21 @@ async def test_after_removal_nothing_of_a_conversation_is_left_in_any_file(
     for file in tmp_path.iterdir():
         assert b"canary" not in file.read_bytes(), file
     assert (await store("other").load()).summary == "kept"
+
+
+async def test_the_log_beside_an_unsound_database_is_set_aside_with_it(tmp_path: Path) -> None:
+    path, here = tmp_path / "a" / "m.db", tmp_path / "b"
+    await sqlite_memory(path)("one").save(MemoryState(summary="in the file"))
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("SELECT * FROM goliath_memory_v1").fetchall()
+        await sqlite_memory(path)("one").save(MemoryState(summary="only in the log"))
+        shutil.copytree(path.parent, here)
+    assert b"only in the log" not in (here / "m.db").read_bytes()
+    (here / "m.db").write_bytes(b"no database" * 100)
+    store = sqlite_memory(here / "m.db")
+    await store("one").save(MemoryState(summary="new"))
+    assert (await store("one").load()).summary == "new"
+    # SQLite may have put the log into the file before it was moved.
+    kept = b"".join(path.read_bytes() for path in here.glob("m.db.bad-*"))
+    assert b"only in the log" in kept
+    assert b"no database" in kept

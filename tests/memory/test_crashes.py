@@ -282,6 +282,20 @@ def test_what_a_killed_write_left_is_swept_after_an_hour(tmp_path: Path) -> None
     assert new.exists()
 
 
+async def test_a_folder_that_cannot_be_listed_is_saved_into_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "glob", refuse)
+    store = file_memory(tmp_path)
+    await store(None).save(AFTER)
+    assert await store(None).load() == AFTER
+    with pytest.raises(StorageError, match="look into"):
+        store.remove(None)
+
+
 @pytest.fixture
 def open_umask() -> Iterator[None]:
     """Whatever is created is open to all, unless somebody takes care."""
