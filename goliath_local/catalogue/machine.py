@@ -41,9 +41,22 @@ def read_machine(root: Path = _ROOT) -> Machine:
         if limit is None or limit >= _UNLIMITED_BYTES:
             continue
         total, available = min(total, limit), min(available, limit - _used(folder, limit))
+    available = min(available, _address_room_bytes())
     return Machine(
         total_bytes=total, available_bytes=max(available, 0), cores=_allowed_processors()
     )
+
+
+def _address_room_bytes() -> int:
+    """Return how far this process may still grow (`ulimit -v`), a huge number without a limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return _UNLIMITED_BYTES
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return _UNLIMITED_BYTES
+    return max(0, limit - psutil.Process().memory_info().vms)
 
 
 def _groups(root: Path) -> list[Path]:

@@ -139,9 +139,22 @@ def read_problem(error: BaseException) -> Problem:
     if code is not None:
         text = "" if isinstance(error, _SILENT) else str(error).strip()
         return Problem(code=code, message=text or _nameless(error, code))
+    if _is_out_of_memory(error):
+        return Problem(code=ExitCode.NOT_READY, message=_NO_MEMORY)
     if isinstance(error, OSError):
         return _from_os(error)
     return Problem(code=ExitCode.OUR_BUG, message=_our_bug(error))
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """True for what Python raises when memory runs out, a thread or library included."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    text = str(error).lower()
+    is_start = isinstance(error, ImportError | RuntimeError | OSError)
+    return is_start and any(words in text for words in _OUT_OF_MEMORY)
 
 
 def _nameless(error: BaseException, code: ExitCode) -> str:
@@ -151,6 +164,13 @@ def _nameless(error: BaseException, code: ExitCode) -> str:
         return "Interrupted. Nothing was left half done; run it again."
     return f"{type(error).__name__}, without a word of why. Run it again with -vv to see where."
 
+
+_NO_MEMORY = (
+    "There is not enough memory to go on. Close programs, raise a limit (ulimit -v), or use a "
+    "smaller model."
+)
+_OUT_OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
+"""How libraries and threads that found no memory put it."""
 
 _OS_CURES: dict[int, str] = {
     errno.ENOSPC: "The disk is full. Free some space and run the same command again.",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goliath_local.cli.room import is_room_short, try_in_child
 from goliath_local.cli.waiting import in_thread, until
 from goliath_local.errors import ConfigError
 
@@ -59,6 +60,9 @@ class Found:
     variables: dict[str, Any]
     is_stranger: bool = False
     """True for a file that no card names: it was let in by a yes, and a child loads it first."""
+
+    is_trial: bool = False
+    """True in such a child, which tries nothing first."""
 
 
 def find_model(settings: Settings, *, let_in: bool = False) -> Found:
@@ -107,6 +111,7 @@ def find_model(settings: Settings, *, let_in: bool = False) -> Found:
         path=located.path,
         variables=dict(card.template_variables) if card else {},
         is_stranger=is_stranger,
+        is_trial=let_in,
     )
 
 
@@ -161,7 +166,9 @@ async def load(
         return await _scripted(found, settings, cancel=cancel, started_s=started_s)
     path = found.path
     _template(settings.chat_template)  # a file that is not there is told before the slow part
-    _verify_memory(found, settings)
+    is_short = is_room_short(found.name, path, window_tokens=settings.window)
+    if is_short and not found.is_trial:
+        await until(in_thread(lambda: try_in_child(found.name, settings)), cancel)
     if found.is_stranger:
         from goliath_local.cli.strangers import try_first
 
@@ -183,32 +190,6 @@ async def load(
         threads=model.threads,
         load_s=time.monotonic() - started_s,
         close=model.close,
-    )
-
-
-def _verify_memory(found: Found, settings: Settings) -> None:
-    """Raise `MachineError` when the model cannot fit, with a model that would."""
-    from goliath_local.catalogue import (
-        cards,
-        largest_that_fits,
-        needed_bytes,
-        read_gguf_header,
-        read_machine,
-        verify_fits,
-    )
-
-    if found.path is None:
-        return
-    header = read_gguf_header(found.path)
-    available = read_machine().available_bytes
-    smaller = largest_that_fits(cards(), available_bytes=available)
-    verify_fits(
-        found.name,
-        need_bytes=needed_bytes(
-            header.file_bytes, header.kv_bytes_per_token or 0, window_tokens=settings.window
-        ),
-        available_bytes=available,
-        smaller=smaller.name if smaller else None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import psutil
@@ -68,3 +70,14 @@ def test_a_group_over_its_limit_has_nothing_left(tmp_path: Path) -> None:
 def test_what_is_not_a_number_is_no_limit(tmp_path: Path) -> None:
     files = CONTAINER | {"sys/fs/cgroup/memory.max": "12 apples"}
     assert read_machine(tree(tmp_path, files)).total_bytes == psutil.virtual_memory().total
+
+
+def test_a_limit_on_the_address_space_counts() -> None:
+    code = (
+        "import resource, psutil; from goliath_local.catalogue import read_machine; "
+        "used = psutil.Process().memory_info().vms; limit = used + (300 << 20); "
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit)); "
+        "print(read_machine().available_bytes)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0 < int(said.stdout) <= 300 * MIB
