@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.cli.ids import is_id
 from goliath_local.cli.places import make_folder
+from goliath_local.cli.trace_shape import is_whole
 from goliath_local.errors import StorageError
 from goliath_local.model import ExampleTurn, Part, Request, Stage
 from goliath_local.records import to_json
@@ -214,8 +215,7 @@ def _line(text: bytes) -> dict[str, Any] | None:
         read = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    is_sound = isinstance(read, dict) and (read.get("type") != "event" or "event" in read)
-    return read if is_sound else None
+    return read if is_whole(read) else None
 
 
 def sweep(folder: Path, *, days: int, now_s: float | None = None) -> int:

@@ -46,6 +46,16 @@ def compile_schema(
     Raises:
         SchemaError: the schema is broken, contradictory, or too large; says where.
     """
+    try:
+        return _compiled(schema, closed=closed, spacing=spacing, max_string=max_string)
+    except RecursionError as error:
+        reason = "it, or a pattern in it, is nested or chained too deeply: split or shorten it"
+        raise SchemaError("", "", reason) from error
+
+
+def _compiled(
+    schema: SchemaSource, *, closed: bool, spacing: Spacing, max_string: int | None
+) -> Grammar:
     document, read, more = _document(schema)
     reader = Reader(document, by_letter=not closed)
     survey = Survey(reader, closed=closed, max_string=max_string)
