@@ -50,7 +50,12 @@ def template_variables(located: Located) -> Mapping[str, Any]:
 
 
 def room_for_heads(path: Path) -> int:
-    """Return the bytes that saved prompt heads may take: half of what the model leaves free."""
+    """Return the bytes that saved prompt heads of this model may take here and now."""
     header = read_gguf_header(path)
     needed = needed_bytes(header.file_bytes, header.kv_bytes_per_token or 0)
-    return max(0, min(_MOST_BYTES, (read_machine().available_bytes - needed) // 2))
+    return room_beside(needed, available_bytes=read_machine().available_bytes)
+
+
+def room_beside(needed_bytes: int, *, available_bytes: int) -> int:
+    """Return half of what a model of that need leaves free, within bounds. Pure."""
+    return max(0, min(_MOST_BYTES, (available_bytes - needed_bytes) // 2))
