@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from goliath_local.records import Json
 
-ANSWER_TIMEOUT_S = 4.0
-"""Of one question while starting; a server of the older kind may not answer the first one."""
+ANSWER_SHARE = 0.4
+"""Part of the start that one question may take; a server of the older kind may not answer the
+first one, and the second has to have its time too."""
 
 MAX_PAGES = 20
 CLOSE_TIMEOUT_S = 8.0
@@ -138,7 +139,9 @@ class Connection:
         transport = stdio_client(self._parameters, errlog=self._words.writing)
         try:
             with anyio.fail_after(timeout_s) as limit:
-                async with Client(transport, read_timeout_seconds=ANSWER_TIMEOUT_S) as client:
+                async with Client(
+                    transport, read_timeout_seconds=ANSWER_SHARE * timeout_s
+                ) as client:
                     tools = await _tools(client)
                     limit.deadline = math.inf
                     self._loop, self._client = asyncio.get_running_loop(), client

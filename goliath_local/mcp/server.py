@@ -11,18 +11,22 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from goliath_local.errors import ConfigError
+from goliath_local.budget import clip
+from goliath_local.errors import ConfigError, ToolServerError
 from goliath_local.mcp.adopt import MAX_TOOLS, Adopted, choose, read_result
 from goliath_local.tools import Tool, ToolContext, define_tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mcp.types import Tool as OfferedTool
+
     from goliath_local.mcp.connection import Connection
     from goliath_local.records import Json
 
 START_TIMEOUT_S = 10.0
 CALL_TIMEOUT_S = 60.0
+_SHOWN_CHARACTERS = 200
 
 
 class ToolServer:
@@ -85,7 +89,7 @@ def mcp_tools(
     if not argv or not argv[0].strip():
         raise ConfigError('The command is blank. Write for example "uvx mcp-server-time".')
     connection = _connection(name or PurePath(argv[0]).name, argv, env=env or {}, cwd=cwd)
-    offered = connection.open(start_timeout_s)
+    offered = _opened(connection, argv, start_timeout_s)
     try:
         chosen = choose(connection.name, offered, tools, prefix=prefix, most=most)
         made = {tool.name: _tool(connection, tool, call_timeout_s) for tool in chosen}
@@ -93,6 +97,17 @@ def mcp_tools(
         connection.close()
         raise
     return ToolServer(connection, MappingProxyType(made))
+
+
+def _opened(
+    connection: Connection, argv: Sequence[str], timeout_s: float
+) -> tuple[OfferedTool, ...]:
+    try:
+        return connection.open(timeout_s)
+    except ToolServerError as error:
+        command = clip(shlex.join(argv), _SHOWN_CHARACTERS)
+        reason = f"{error.reason} Run it by itself to see more: {command}"
+        raise ToolServerError(error.server, reason) from error
 
 
 def _connection(
