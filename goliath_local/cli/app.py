@@ -55,6 +55,8 @@ COMMANDS: dict[str, Entry] = {
     "version": Entry(module="goliath_local.cli.version", about="Which version this is."),
 }
 
+_COMPLETION = {"install_completion", "show_completion"}
+
 _EPILOG = (
     "Examples:\n\n"
     'goliath-local run -T demo "What is on my list today?"\n\n'
@@ -77,6 +79,8 @@ class Commands(TyperGroup):
         entry = COMMANDS[cmd_name]
         command = typer.main.get_command(importlib.import_module(entry.module).app)
         command.name = cmd_name
+        # Completion is installed for the program, not for one of its commands.
+        command.params = [p for p in command.params if p.name not in _COMPLETION]
         add_global_flags(command, global_options(), hidden=True)
         return command
 
@@ -115,9 +119,17 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     command = build()
     if os.environ.get("_GOLIATH_LOCAL_COMPLETE"):
-        return int(command.main(args=arguments, prog_name=PROGRAM) or 0)
+        return _completed(command, arguments)
     code = _guarded(command, arguments)
     return _flushed(code)
+
+
+def _completed(command: Any, arguments: list[str]) -> int:
+    """Answer the shell, which asks for what could come next."""
+    try:
+        return int(command.main(args=arguments, prog_name=PROGRAM) or 0)
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else ExitCode.DONE
 
 
 def _guarded(command: Any, arguments: list[str]) -> int:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from goliath_local.cli.completion import conversation_names, tool_set_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 app = typer.Typer(rich_markup_mode=None)
@@ -23,11 +24,19 @@ def chat(
             "--tools",
             "-T",
             metavar="SET",
+            autocompletion=tool_set_names,
             help="module:attr, FILE.py, demo, clock …: docs/tools.md",
         ),
     ] = None,
     conversation: Annotated[
-        str | None, typer.Option("--conversation", "-c", metavar="ID", help="Resume this one.")
+        str | None,
+        typer.Option(
+            "--conversation",
+            "-c",
+            metavar="ID",
+            autocompletion=conversation_names,
+            help="Resume this one.",
+        ),
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="Begin a new conversation.")] = False,
     read_only: Annotated[

@@ -53,8 +53,7 @@ def handed_over(result: RunResult, fallback: str | None) -> list[str]:
     if result.handled_by == "device":
         return []
     why = f", since {MEANINGS[result.reason].words}" if result.reason is not None else ""
-    return [f"Answered by {fallback or 'the fallback'}{why}. It was sent the ask, the steps and"
-            " what is remembered, no prompt."]  # fmt: skip
+    return [f"Answered by {fallback or 'the fallback'}{why}."]
 
 
 def figures(tally: Tally) -> list[str]:

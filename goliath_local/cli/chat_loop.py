@@ -182,10 +182,8 @@ class Chat:
         )
         for line in handed_over(result, self.parts.settings.fallback):
             self.terminal.complain(Styled(f"  {line}", "yellow"))
-        # The view has told already why a turn was not finished.
-        told = outcome.cure or outcome.note
-        if told:
-            self.terminal.complain(Styled(f"  {told}", "yellow"))
+        if outcome.left_to_say:
+            self.terminal.complain(Styled(f"  {outcome.left_to_say}", "yellow"))
         if self.session.trace_error is not None:
             self.terminal.complain(f"The trace was not written: {self.session.trace_error}")
         if self.terminal.err_is_tty:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goliath_local.cli.completion import conversation_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,12 @@ def list_(context: typer.Context) -> None:
 @app.command(epilog=_examples("show last", "show 01KAB --json"))
 def show(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Its name, the beginning of it, or last.")] = "last",
+    name: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=conversation_names, help="Its name, the beginning of it, or last."
+        ),
+    ] = "last",
 ) -> None:
     """Print what is remembered of a conversation."""
     import asyncio
@@ -80,7 +86,10 @@ def show(
 @app.command(epilog=_examples("rm 01KAB", "rm --all"))
 def rm(
     context: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(help="Which to forget.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=conversation_names, help="Which to forget."),
+    ] = None,
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every one.")] = False,
 ) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from goliath_local.cli.completion import model_names
+
 if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
     from goliath_local.cli.terminal import Terminal
@@ -24,16 +26,6 @@ def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) ->
     return value
 
 
-def _card_names(incomplete: str) -> list[str]:
-    from goliath_local.catalogue import cards
-
-    return [
-        name
-        for name in ("default", *(card.name for card in cards()))
-        if name.startswith(incomplete)
-    ]
-
-
 def _flags(
     model: Annotated[
         str | None,
@@ -42,7 +34,7 @@ def _flags(
             "-m",
             metavar="NAME|PATH",
             callback=_keep,
-            autocompletion=_card_names,
+            autocompletion=model_names,
             help="Which model.",
         ),
     ] = None,

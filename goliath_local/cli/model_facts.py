@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from goliath_local.catalogue import (
     GgufHeader,
+    amount,
     read_gguf_header,
     read_machine,
     read_record,
@@ -46,6 +47,17 @@ def facts_of(entry: Entry, folder: Path) -> dict[str, Json]:
         "sources": [source_in_words(source) for source in card.sources] if card else [],
     }
     return facts | (_header_facts(header) if header else {})
+
+
+def entry_words(entry: Entry) -> str:
+    """Return size and state of a model, as `models list` shows them."""
+    state: str = entry.state
+    if entry.state == "partial":
+        state = f"partial {100 * entry.have_bytes // max(entry.size_bytes, 1)} %"
+    elif entry.have_bytes != entry.size_bytes and entry.state == "installed":
+        state = "damaged (wrong size)"
+    size_class = entry.card.size_class if entry.card else "-"
+    return f"{size_class:>5}  {amount(entry.size_bytes):>9}  {state}"
 
 
 def _header_facts(header: GgufHeader) -> dict[str, Json]:

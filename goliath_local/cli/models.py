@@ -5,10 +5,12 @@ Edge: prints. What is decided is decided in `catalogue`, which is imported once 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goliath_local.cli.completion import model_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ app = typer.Typer(
 )
 
 
+_model = partial(typer.Argument, autocompletion=model_names)
+
+
 def _examples(*lines: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"goliath-local models {line}" for line in lines)
 
@@ -38,6 +43,7 @@ def list_(
 ) -> None:
     """Print every model and whether it is here. Asks nothing of the network."""
     from goliath_local.catalogue import choose_default_installed, inventory
+    from goliath_local.cli.model_facts import entry_words
 
     settings, terminal, folder = _opened(context)
     default = choose_default_installed(folder)
@@ -54,7 +60,7 @@ def list_(
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
         marked = "  default" if default and entry.name == default.card.name else ""
-        terminal.put(f"{entry.name:<{width}}  {_described(entry)}{marked}")
+        terminal.put(f"{entry.name:<{width}}  {entry_words(entry)}{marked}")
 
 
 @app.command(epilog=_examples("pull default", "pull smollm3-3b qwen2.5-coder-0.5b"))
@@ -62,8 +68,9 @@ def pull(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME|default|hf:OWNER/REPO/FILE@REV|URL|FILE]...", help="What to get."
+        _model(
+            metavar="[NAME|default|hf:OWNER/REPO/FILE@REV|URL|FILE]...",
+            help="What to get.",
         ),
     ] = None,
     *,
@@ -99,7 +106,7 @@ def pull(
 @app.command(epilog=_examples("verify", "verify qwen2.5-coder-1.5b"))
 def verify(
     context: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(help="Which; all that are here.")] = None,
+    names: Annotated[list[str] | None, _model(help="Which; all that are here.")] = None,
     *,
     all_: Annotated[bool, typer.Option("--all", help="All that are here.")] = False,
 ) -> None:
@@ -134,7 +141,7 @@ def verify(
 @app.command(epilog=_examples("info", "info smollm3-3b --json"))
 def info(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Which model.")] = "default",
+    name: Annotated[str, _model(help="Which model.")] = "default",
 ) -> None:
     """Print what is known about a model: its card, its file, its header."""
     from goliath_local.cli.model_facts import facts_of
@@ -154,7 +161,7 @@ def info(
 @app.command(epilog=_examples("rm smollm2-135m", "rm smollm3-3b qwen2.5-coder-0.5b"))
 def rm(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(help="Which to remove, whole or in part.")],
+    names: Annotated[list[str], _model(help="Which to remove, whole or in part.")],
 ) -> None:
     """Remove models from this machine, also half-fetched ones."""
     from goliath_local.catalogue import amount, remove_model
@@ -171,7 +178,7 @@ def rm(
 @app.command(epilog=_examples("path", "path default"))
 def path(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="A model; without it, the folder.")] = None,
+    name: Annotated[str | None, _model(help="A model; without it, the folder.")] = None,
 ) -> None:
     """Print where the models lie, or where one of them does."""
     from goliath_local.catalogue import locate_model
@@ -223,18 +230,6 @@ def _pull(
 def _is_shown(entry: Entry) -> bool:
     is_tests = entry.card is not None and entry.card.role == "tests"
     return not is_tests or entry.state != "available"
-
-
-def _described(entry: Entry) -> str:
-    from goliath_local.catalogue import amount
-
-    state: str = entry.state
-    if entry.state == "partial":
-        state = f"partial {100 * entry.have_bytes // max(entry.size_bytes, 1)} %"
-    elif entry.have_bytes != entry.size_bytes and entry.state == "installed":
-        state = "damaged (wrong size)"
-    size_class = entry.card.size_class if entry.card else "-"
-    return f"{size_class:>5}  {amount(entry.size_bytes):>9}  {state}"
 
 
 def _entry_json(entry: Entry, folder: Path) -> Json:

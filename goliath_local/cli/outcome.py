@@ -107,6 +107,13 @@ class Outcome:
     """What helps, for somebody who has read already what happened."""
 
     reason: Reason | None = None
+    was_shown: bool = False
+    """The events of the turn have told already what happened."""
+
+    @property
+    def left_to_say(self) -> str:
+        """What somebody who saw the turn still has to be told."""
+        return self.cure if self.was_shown else self.note
 
 
 def read_outcome(ended: Ended) -> Outcome:
@@ -140,7 +147,13 @@ def _not_finished(escalation: EscalateEvent) -> Outcome:
     why = f": {escalation.error.rstrip('.')}" if escalation.error else ""
     cure = "" if escalation.error and meaning.cure in escalation.error else f" {meaning.cure}"
     note = f"Not finished, since {meaning.words}{why}.{cure}"
-    return Outcome(code=meaning.code, note=note, cure=meaning.cure, reason=escalation.reason)
+    return Outcome(
+        code=meaning.code,
+        note=note,
+        cure=cure.strip(),
+        reason=escalation.reason,
+        was_shown=True,
+    )
 
 
 def _no_terminal(tools: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from goliath_local.cli.completion import conversation_names, tool_set_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 app = typer.Typer(rich_markup_mode=None)
@@ -33,6 +34,7 @@ def run(
             "--tools",
             "-T",
             metavar="SET",
+            autocompletion=tool_set_names,
             help="module:attr, FILE.py, demo, clock …: docs/tools.md",
         ),
     ] = None,
@@ -56,7 +58,14 @@ def run(
         bool, typer.Option("--read-only", help="Leave out tools that write.")
     ] = False,
     conversation: Annotated[
-        str | None, typer.Option("--conversation", "-c", metavar="ID", help="Remember the turn.")
+        str | None,
+        typer.Option(
+            "--conversation",
+            "-c",
+            metavar="ID",
+            autocompletion=conversation_names,
+            help="Remember the turn.",
+        ),
     ] = None,
     fallback: Annotated[
         str | None,

@@ -210,7 +210,7 @@ class _Running:
         self._show(result, outcome, session, ready)
         if session.trace_error is not None:
             self._terminal.complain(f"The trace was not written: {session.trace_error}")
-        told = (self._shows and outcome.cure) or outcome.note
+        told = outcome.left_to_say if self._shows else outcome.note
         if told:
             self._terminal.complain(told)
         return outcome.code

@@ -6,6 +6,7 @@ Edge: `TurnView` writes through the terminal; the functions that make the lines 
 from __future__ import annotations
 
 import json
+import textwrap
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -102,6 +103,8 @@ def argument_text(arguments: dict[str, Any] | None, columns: int) -> str:
 def result_text(event: ToolEvent, columns: int) -> str:
     """Return what came of a tool step, in one line."""
     status = STATUS_WORDS.get(event.status)
+    if status is not None and event.result.casefold().startswith(status):
+        return clipped_line(event.result, columns)
     if status is not None:
         return clipped_line(f"{status}: {event.result}", columns)
     lines = [line for line in event.result.splitlines() if line.strip()]
@@ -258,7 +261,9 @@ class TurnView:
     def _note(self, text: str, *, error: str | None = None) -> None:
         self._close_line()
         self._terminal.clear_status()
-        self._terminal.say(Styled(f"{text}: {error}" if error else text, "yellow"))
+        whole = visible_line(f"{text}: {error}" if error else text)
+        for line in textwrap.wrap(whole, self._columns - 1, subsequent_indent="    "):
+            self._terminal.say(Styled(line, "yellow"))
 
     def _close_line(self) -> None:
         if self._open_line:

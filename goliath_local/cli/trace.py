@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goliath_local.cli.completion import trace_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ app = typer.Typer(
     rich_markup_mode=None, no_args_is_help=True, help="What happened in a turn, exact prompts too."
 )
 
-_Name = Annotated[str, typer.Argument(help="Its name, the beginning of it, or last.")]
+_Name = Annotated[
+    str, typer.Argument(autocompletion=trace_names, help="Its name, the beginning of it, or last.")
+]
 
 
 def _examples(*lines: str) -> str:

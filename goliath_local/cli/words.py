@@ -165,7 +165,9 @@ async def _conversations(chat: Chat, _: str) -> None:
     for number, one in enumerate(await talk.recent(chat.parts.memory), start=1):
         mark = "*" if one.id == chat.conversation_id else " "
         when = talk.ago(time.time() - one.saved_at)
-        chat.terminal.complain(f" {mark}{number:>2}  {one.id}  {when:<14}  {one.last_ask}")
+        head = f" {mark}{number:>2}  {one.id}  {when:<14}  "
+        ask = clipped_line(one.last_ask, max(20, chat.terminal.columns - len(head) - 1))
+        chat.terminal.complain(head, ask)
     chat.terminal.complain("  Go on with one: /resume, and its number or name.")
 
 

@@ -25,7 +25,7 @@ class Screen:
         # The emulator does not answer questions about the cursor.
         environ = os.environ | {"PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm-256color"}
         self.child = pexpect.spawn(
-            command, list(arguments), dimensions=(ROWS, columns), env=environ, timeout=20
+            command, list(arguments), dimensions=(ROWS, columns), env=environ, timeout=120
         )
         self.emulator = pyte.HistoryScreen(columns, ROWS, history=5000)
         self._stream = pyte.ByteStream(self.emulator)
@@ -34,7 +34,7 @@ class Screen:
     def text(self) -> str:
         return "\n".join(line.rstrip() for line in self.emulator.display).rstrip()
 
-    def wait_for(self, text: str, *, times: int = 1, timeout: float = 20) -> None:
+    def wait_for(self, text: str, *, times: int = 1, timeout: float = 120) -> None:
         """Read until the text is on the screen that many times."""
         end = time.monotonic() + timeout
         while self.text.count(text) < times:

@@ -279,7 +279,7 @@ def test_a_run_in_a_terminal_asks_and_ctrl_c_there_is_code_130(spawn, script, ta
 def test_a_narrow_terminal_shows_the_whole_call(spawn, script) -> None:
     title = {"json": {"title": "milk, " * 19 + "END", "missing": ""}}
     screen = spawn("run", "--engine", script(CREATE, title), "-T", "demo", "x", columns=40)
-    screen.wait_for("[w] why ?", timeout=20)
+    screen.wait_for("[w] why ?")
     assert "END" in screen.text
 
 

@@ -1,7 +1,6 @@
 """The command itself: help, usage, exit codes, what is imported when."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -187,22 +186,47 @@ def test_a_log_file_that_cannot_be_written_is_told_and_no_more(goliath, tmp_path
     assert "Remarks are not written there." in ran.err
 
 
-@pytest.mark.slow
-def test_names_of_commands_and_models_are_completed(home) -> None:
-    for words, wanted in (("goliath-local do", "doctor"), ("goliath-local -m qw", "qwen2.5")):
-        environ = os.environ | {
-            "_GOLIATH_LOCAL_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(words.count(" ")),
-        }
-        ran = subprocess.run(
-            [sys.executable, "-m", "goliath_local"],
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert wanted in ran.stdout, ran.stderr
+@pytest.fixture
+def offered(goliath, monkeypatch):
+    """What the shell would offer for a line, its last word half typed."""
+
+    def ask(line: str) -> str:
+        monkeypatch.setenv("_GOLIATH_LOCAL_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+        ran = goliath()
+        monkeypatch.delenv("_GOLIATH_LOCAL_COMPLETE")
+        return ran.out.strip()
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("goliath-local do", "doctor"),
+        ("goliath-local -m qw", "qwen2.5-coder-0.5b"),
+        ("goliath-local run --model qw", "qwen2.5-coder-0.5b"),
+        ("goliath-local models pull smol", "smollm"),
+        ("goliath-local chat -T de", "demo"),
+        ("goliath-local run --max", "--max-steps"),
+    ],
+)
+def test_commands_flags_models_and_tool_sets_are_completed(offered, line, wanted) -> None:
+    assert wanted in offered(line)
+
+
+def test_conversations_and_traces_are_completed(offered, goliath, script) -> None:
+    assert offered("goliath-local chat -c tr") == ""
+    ran = goliath("run", "--engine", script({"text": "x"}), "-c", "trip", "--json", "hi")
+    assert offered("goliath-local chat -c tr") == "trip"
+    assert offered("goliath-local conversations show t") == "trip"
+    assert ran.json["trace"] in offered(f"goliath-local trace show {ran.json['trace'][:4]}")
+
+
+def test_completion_is_installed_for_the_program_alone(goliath) -> None:
+    assert "--install-completion" in goliath("--help").out
+    assert "--install-completion" not in goliath("run", "--help").out
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
