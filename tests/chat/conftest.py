@@ -60,7 +60,7 @@ class Screen:
         self.child.sendcontrol("c")
         return time.monotonic()
 
-    def end(self, timeout: float = 10) -> int:
+    def end(self, timeout: float = 60) -> int:
         """Wait for the program's end; return its exit code."""
         stop = time.monotonic() + timeout
         while self._read(0.2):
