@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from goliath_local.errors import ConfigError
@@ -15,7 +16,6 @@ from goliath_local.errors import ConfigError
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
-    from pathlib import Path
 
 WINDOW_TOKENS: Final = 4096
 MAX_SEED: Final = 2**32 - 1
@@ -102,11 +102,20 @@ def verify_settings(settings: EngineSettings, *, cpus: int) -> None:
         _refuse("top_p", settings.top_p, "above 0 and at most 1")
     if settings.snapshot_memory_bytes is not None:
         verify_whole("snapshot_memory_bytes", settings.snapshot_memory_bytes, 0, 1 << 40)
+    _verify_kinds(settings)
+    if settings.deterministic and settings.flash_attention:
+        _refuse("flash_attention", True, "off in the deterministic profile")
+
+
+def _verify_kinds(settings: EngineSettings) -> None:
     for name in ("flash_attention", "deterministic", "fresh", "wait"):
         if not isinstance(getattr(settings, name), bool):
             _refuse(name, getattr(settings, name), "True or False")
-    if settings.deterministic and settings.flash_attention:
-        _refuse("flash_attention", True, "off in the deterministic profile")
+    kinds = (("use_mmap", bool, "True, False or None"), ("snapshot_dir", Path, "a Path or None"))
+    for name, kind, allowed in kinds:
+        value = getattr(settings, name)
+        if value is not None and not isinstance(value, kind):
+            _refuse(name, value, allowed)
 
 
 def verify_whole(name: str, value: object, least: int, most: int, *, why: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,9 @@ BAD = [
     *(("top_p", n) for n in (0, 1.5, -0.1, math.nan, math.inf, "1")),
     *(("flash_attention", n) for n in (7, None, "on")),
     ("snapshot_memory_bytes", -1),
+    ("use_mmap", "no"),
+    ("use_mmap", 1),
+    ("snapshot_dir", "states"),
     ("deterministic", 1),
     ("fresh", "yes"),
     ("wait", 0),
@@ -36,6 +40,58 @@ BAD = [
 def test_a_value_out_of_range_is_refused_by_name_with_the_allowed_range(name: str, value: Any):
     with pytest.raises(ConfigError, match=rf"{name} is .*; it must be .+\.$"):
         verify_settings(replace(EngineSettings(), **{name: value}), cpus=8)
+
+
+ODD: list[Any] = [
+    *(None, True, False, 0, 1, -1, 2, 3.0, 0.5, 1.5, -0.0, math.nan, math.inf, "", "4096", "auto"),
+    *("all", 4096, 4095, 32, 512, 2048, 2049, 8, 9, 2**31, 2**32 - 1, 2**32, 2**63, -(2**63)),
+    *(10_000, 10_001, 256, 257, b"1", [], {}, (1,), 1j),
+]
+"""What a program may hand over by mistake, sound values among it."""
+
+
+def whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+SOUND = {
+    "window_tokens": lambda v: whole(v, 4096, 4096),
+    "threads": lambda v: v is None or whole(v, 1, 8),
+    "batch_tokens": lambda v: whole(v, 32, 2048),
+    "gpu_layers": lambda v: v in ("auto", "all") or whole(v, 0, 10_000),
+    "flash_attention": lambda v: isinstance(v, bool),
+    "use_mmap": lambda v: v is None or isinstance(v, bool),
+    "seed": lambda v: v is None or whole(v, 0, 2**32 - 1),
+    "top_k": lambda v: whole(v, 1, 256),
+    "top_p": lambda v: type(v) in (int, float) and 0 < v <= 1,
+    "deterministic": lambda v: isinstance(v, bool),
+    "fresh": lambda v: isinstance(v, bool),
+    "wait": lambda v: isinstance(v, bool),
+    "snapshot_memory_bytes": lambda v: v is None or whole(v, 0, 1 << 40),
+    "snapshot_dir": lambda v: v is None,
+}
+
+
+def test_5000_records_of_odd_values_are_accepted_exactly_when_all_are_in_range():
+    chance, accepted = random.Random(7), 0
+    for _ in range(5000):
+        names = chance.sample(list(SOUND), chance.randint(1, 4))
+        odd = {name: chance.choice(ODD) for name in names}
+        settings = replace(EngineSettings(), **odd)
+        is_sound = all(SOUND[name](value) for name, value in odd.items()) and not (
+            settings.deterministic and settings.flash_attention
+        )
+        assert is_accepted(settings) == is_sound, odd
+        accepted += is_sound
+    assert accepted > 100
+
+
+def is_accepted(settings: EngineSettings) -> bool:
+    try:
+        verify_settings(settings, cpus=8)
+    except ConfigError:
+        return False
+    return True
 
 
 def test_what_comes_without_asking_is_allowed():
