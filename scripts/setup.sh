@@ -24,7 +24,29 @@ watch() {
   wait "$pid"
 }
 
-pip() { .venv/bin/python -m pip --disable-pip-version-check "$@" >> "$log" 2>&1; }
+# What most likely went wrong, by what pip wrote.
+cause() {
+  if grep -q 'No space left on device' "$log"; then
+    echo 'The disk is full; about 2 GB are needed while llama.cpp is compiled.'
+  elif grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+    echo 'A package is not the file that requirements.lock names, so it was not installed.'
+  elif grep -qE 'NewConnectionError|NameResolutionError|ProxyError|ConnectTimeout|ReadTimeout' "$log"; then
+    echo 'The package index could not be reached. Is there a network, or does pip need a proxy?'
+  elif grep -qE 'Failed building wheel|CMake Error' "$log"; then
+    echo 'llama.cpp could not be compiled; the first error is further up in the log.'
+  else
+    echo 'The installation failed.'
+  fi
+}
+
+# pip runs in a process group of its own, so that nothing goes on compiling after Ctrl-C.
+stop() {
+  trap - INT TERM HUP
+  [ -z "${job:-}" ] || kill -- "-$job" 2>/dev/null || true
+  fail 'Stopped. Nothing is half installed that matters: run make again, and it starts over.'
+}
+
+pip() { .venv/bin/python -m pip --disable-pip-version-check "$@" >> "$log" 2>&1 < /dev/null; }
 
 if ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
   fail 'llama.cpp is compiled for this machine and needs a C++ compiler.
@@ -32,7 +54,15 @@ Debian: apt install build-essential    macOS: xcode-select --install    Then run
 fi
 echo 'Installing the locked dependencies. llama.cpp is compiled for this processor, which takes' >&2
 echo "about five minutes the first time; pip keeps the result. Details: $log" >&2
+trap stop INT TERM HUP
+set -m
 (pip install --require-hashes -r requirements.lock && pip install --no-deps --no-build-isolation -e .) &
-watch $! || { tail -n 15 "$log" >&2; fail "The installation failed; the last lines of $log are above. Mend the cause and run make again."; }
+job=$!
+set +m
+watch "$job" || {
+  tail -n 15 "$log" >&2
+  fail "$(cause)
+The last lines of $log are above. Mend the cause and run make again: what pip has built is kept."
+}
 touch .venv/ready
 echo 'Ready.' >&2
