@@ -110,8 +110,11 @@ class Settings:
         return (self.models_dir or self.places.data / "models").expanduser()
 
 
-_LOOSENING = {"allow", "yes", "fallback", "tools", "log_file", "data_dir"}
-"""What a project's file may not say: it would approve, send away, or run code by itself."""
+_LOOSENING = {"allow", "yes", "fallback", "tools", "log_file", "data_dir", "models_dir"}
+"""What a project's file may not say: it would approve, send away, or run code by itself.
+
+The records in a models folder say which files were let in.
+"""
 
 _KEYS = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "origin")
 

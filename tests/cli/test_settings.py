@@ -52,7 +52,14 @@ def test_a_misspelt_variable_is_refused_and_a_foreign_one_is_not(home: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "line", ['allow = ["send"]', "yes = true", 'fallback = "http://x"', 'tools = "a.py"']
+    "line",
+    [
+        'allow = ["send"]',
+        "yes = true",
+        'fallback = "http://x"',
+        'tools = "a.py"',
+        'models_dir = "m"',
+    ],
 )
 def test_a_project_cannot_loosen_approvals(home: Path, line: str) -> None:
     Path("goliath.toml").write_text(f"\n{line}\n")
