@@ -41,6 +41,11 @@ OutputMode: TypeAlias = Literal["summary", "content"]
 Place: TypeAlias = Literal["device", "cloud"]
 
 
+Want: TypeAlias = Literal["question", "change-if", "change", "talk", "impossible"]
+"""What an ask wants: to be told something, a look and then perhaps a change, a change, nothing
+that needs a tool, or what no tool here can do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """One decision of the conductor."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
 from goliath_local.errors import InvalidValue
-from goliath_local.harness import parts
+from goliath_local.harness import guided, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Final, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
@@ -29,7 +29,7 @@ async def close(turn: Turn, plan: Plan) -> Final | Escalation:
     """Return the answer that the plan closes the turn with."""
     # Without a planning call there is no plan of the model's own to go by.
     point = plan.brief if turn.settings.tools else ""
-    said = await _say(turn, point=point, twice=_twice(turn))
+    said = await _say(turn, point=point, why=plan.why or "", twice=_twice(turn))
     if isinstance(said, Escalation):
         return said
     text, output = said
@@ -50,15 +50,20 @@ async def best_effort(turn: Turn) -> Final | Escalation:
     return Final(text=said[0], output=said[1], best_effort=True)
 
 
-def request(turn: Turn, *, stalled: bool = False, point: str = "", hint: str = "") -> Draft:
+def request(
+    turn: Turn, *, stalled: bool = False, point: str = "", why: str = "", hint: str = ""
+) -> Draft:
     """Return what the answer stage is asked.
 
     Args:
         turn: the turn.
         stalled: the best that can be said is wanted, not an answer.
         point: what the conductor planned to tell, which it read from the same results.
+        why: the reason that it gave.
         hint: what was wrong with the last reply.
     """
+    if turn.output is None and not stalled and parts.is_constrained(turn):
+        return guided.answer_draft(turn, point=point, why=why, hint=hint)
     kind = "prose" if turn.output is None else "structured"
     name = f"answer.best-effort-{kind}" if stalled else f"answer.{kind}"
     shape = turn.output.json if turn.output is not None else None
@@ -97,10 +102,10 @@ def read_structured(text: str, output: Declared) -> Said | Rejected:
 
 
 async def _say(
-    turn: Turn, *, stalled: bool = False, point: str = "", twice: Reason
+    turn: Turn, *, stalled: bool = False, point: str = "", why: str = "", twice: Reason
 ) -> Said | Escalation:
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
-        draft = request(turn, stalled=stalled, point=point, hint=hint)
+        draft = request(turn, stalled=stalled, point=point, why=why, hint=hint)
         reply = await ask_model(turn, draft, on_text=turn.options.on_text)
         if isinstance(reply, Escalation):
             return reply

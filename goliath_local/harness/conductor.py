@@ -18,10 +18,10 @@ from goliath_local.extensions import (
     patch_plan,
     patch_scope,
 )
-from goliath_local.harness import judge, parts
+from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
-from goliath_local.harness.plans import planning_schema, read_plan
+from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.model import Stage
 from goliath_local.prompts import MenuItem, built_in_turns, changes_made, render, tool_menu
 from goliath_local.records import Plan, Reason
@@ -29,7 +29,8 @@ from goliath_local.records import Plan, Reason
 if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
-    from goliath_local.model import ExampleTurn
+    from goliath_local.model import ExampleTurn, JsonSchema
+    from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
 """One part in so many of the window may go to the package's own worked examples."""
@@ -56,12 +57,23 @@ async def plan(turn: Turn) -> Planned | Ending:
         choices=accepted.choices,
     )
     await turn.emit(event)
+    turn.want = accepted.want or turn.want
     unsure = judge.low_confidence(accepted.confidence, turn.settings.min_confidence)
     return unsure or accepted
 
 
 def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
     """Return what the conductor is asked: which parts, which schema."""
+    if parts.is_constrained(turn):
+        return guided.plan_draft(
+            turn,
+            menu=_menu(turn, scope),
+            context=scope.context_text,
+            counter=_counter(turn),
+            own=turn.settings.examples,
+            schema=_guided_schema(turn, scope),
+            hint=hint,
+        )
     return Draft(
         stage=Stage.CONDUCTOR,
         system=parts.system(
@@ -79,7 +91,7 @@ def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
             parts.fixed("counter", _counter(turn) + "\n\n"),
             *parts.closing(turn, request=render("conductor.choose"), hint=hint),
         ),
-        schema=planning_schema(_offered(turn, scope)),
+        schema=planning_schema(scope.tools),
     )
 
 
@@ -123,7 +135,12 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     found = read_plan(reply.text, scope.tools)
     if isinstance(found, Rejected):
         return found
-    return Planned(plan=found, confidence=judge.confidence(reply.choices), choices=reply.choices)
+    return Planned(
+        plan=found,
+        confidence=judge.confidence(reply.choices),
+        choices=reply.choices,
+        want=None if turn.steps else read_want(reply.text),
+    )
 
 
 async def _after_plan(turn: Turn, found: Planned, scope: Scope, attempt: int) -> Planned | Decided:
@@ -158,10 +175,15 @@ def _menu(turn: Turn, scope: Scope) -> str:
                 description=tool.description,
                 writes=tool.writes,
                 requires=tool.requires,
+                parameters=_parameters(turn, tool),
             )
             for tool in tools
         ]
     )
+
+
+def _parameters(turn: Turn, tool: Tool) -> tuple[str, ...]:
+    return tuple(tool.parameters.properties) if parts.is_constrained(turn) else ()
 
 
 def _examples(turn: Turn) -> tuple[ExampleTurn, ...]:
@@ -190,7 +212,10 @@ def _counter(turn: Turn) -> str:
     return text
 
 
-def _offered(turn: Turn, scope: Scope) -> tuple[str, ...]:
-    if not parts.is_constrained(turn):
-        return scope.tools
-    return judge.worth_offering(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask)
+def _guided_schema(turn: Turn, scope: Scope) -> JsonSchema:
+    tools = turn.settings.tools
+    offered = judge.worth_offering(scope.tools, tools, turn.steps, ask=turn.ask, want=turn.want)
+    if turn.steps or not offered:
+        return planning_schema(offered)
+    reads = tuple(name for name in offered if not tools[name].writes)
+    return opening_schema(offered, reads, look_first=judge.is_conditional(turn.ask))

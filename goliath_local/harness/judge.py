@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from goliath_local.model import Choice
-    from goliath_local.records import Json, StepRecord
+    from goliath_local.records import Json, StepRecord, Want
     from goliath_local.tools import Tool
 
 _SEVERAL = re.compile(r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|और|फिर)\b|[;&和跟还]")
 """What stands between two wishes, in the languages of the evals; an ask without it has one."""
+
+_CONDITION = re.compile(
+    r"(?i)\b(if|unless|in case|wenn|falls|sofern|si|sauf si|s'il|agar)\b|अगर|यदि|如果|要是|除非"
+)
+"""What makes a wish depend on something, in the languages of the evals."""
 
 _FINISH_SHARE = 0.8
 """From this share of the steps on, the conductor is told to finish."""
@@ -106,7 +111,12 @@ def two_failures(steps: Sequence[StepRecord]) -> Escalation | None:
 
 
 def worth_offering(
-    names: Sequence[str], tools: Mapping[str, Tool], steps: Sequence[StepRecord], *, ask: str
+    names: Sequence[str],
+    tools: Mapping[str, Tool],
+    steps: Sequence[StepRecord],
+    *,
+    ask: str,
+    want: Want | None = None,
 ) -> tuple[str, ...]:
     """Return the tools that can help now, in menu order.
 
@@ -116,9 +126,15 @@ def worth_offering(
     nevertheless meets the rules above.
     """
     is_done = any(step.writes and step.status == "completed" for step in steps)
-    if is_done and not _SEVERAL.search(ask):
+    if is_done and (want == "change-if" or not _SEVERAL.search(ask)):
         return ()
-    return tuple(name for name in names if _can_help(tools[name], steps))
+    useful = (name for name in names if _can_help(tools[name], steps))
+    return tuple(name for name in useful if want != "question" or not tools[name].writes)
+
+
+def is_conditional(ask: str) -> bool:
+    """Return whether the ask says that something has to hold first."""
+    return _CONDITION.search(ask) is not None
 
 
 def original_of(cached: StepRecord, steps: Iterable[StepRecord]) -> StepRecord | None:
@@ -128,7 +144,7 @@ def original_of(cached: StepRecord, steps: Iterable[StepRecord]) -> StepRecord |
 
 
 def _can_help(tool: Tool, steps: Sequence[StepRecord]) -> bool:
-    if unmet(tool, steps):
+    if unmet(tool, steps) or _was_answered_again(tool, steps) or _lacks_a_value(tool, steps):
         return False
     if tool.writes or not tool.idempotent or tool.parameters.properties:
         return True
@@ -138,6 +154,19 @@ def _can_help(tool: Tool, steps: Sequence[StepRecord]) -> bool:
         and not is_stale(step, steps)
         for step in steps
     )
+
+
+def _was_answered_again(tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    """Return whether the same read was asked for a second time: a third would end the turn."""
+    return any(
+        step.tool == tool.name and step.status == "cached" and not is_stale(step, steps)
+        for step in steps
+    )
+
+
+def _lacks_a_value(tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    """Return whether the last step was a call of this tool that could not be filled in."""
+    return bool(steps) and steps[-1].tool == tool.name and steps[-1].skip_reason == "missing"
 
 
 def _latest_equal(

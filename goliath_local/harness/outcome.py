@@ -13,7 +13,7 @@ from goliath_local.extensions import Decided
 
 if TYPE_CHECKING:
     from goliath_local.model import Choice
-    from goliath_local.records import Plan, Reason
+    from goliath_local.records import Plan, Reason, Want
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class Planned:
     plan: Plan
     confidence: float | None = None
     choices: tuple[Choice, ...] = ()
+    want: Want | None = None
+    """What the first plan of a turn says the ask wants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

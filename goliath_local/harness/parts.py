@@ -40,9 +40,9 @@ def is_constrained(turn: Turn) -> bool:
     return isinstance(turn.settings.lasting_model, CountingModel)
 
 
-def facts(turn: Turn) -> str:
+def facts(turn: Turn, *, with_days: bool = True) -> str:
     """Return the known facts with their heading, empty if there are none."""
-    return fact_lines(turn.facts)
+    return fact_lines(turn.facts, with_days=with_days)
 
 
 def schema(name: str, shape: JsonSchema, **slots: str) -> str:

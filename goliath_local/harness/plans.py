@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.harness.outcome import Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.prompts import render
-from goliath_local.records import Plan
+from goliath_local.records import Plan, Want
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WHY_CHARACTERS = 160
 BRIEF_CHARACTERS = 200
 
+WANTS: tuple[Want, ...] = ("question", "change-if", "change", "talk", "impossible")
 _KINDS: tuple[PlanKind, ...] = ("tool", "answer", "escalate")
 
 
@@ -70,6 +71,52 @@ def planning_schema(tool_names: Sequence[str]) -> JsonSchema:
         }
     )
     return {"anyOf": [calling, closing]}
+
+
+def opening_schema(
+    tool_names: Sequence[str], reads: Sequence[str], *, look_first: bool = False
+) -> JsonSchema:
+    """Return what the first plan of a turn is constrained by: what is wanted decides the rest.
+
+    Args:
+        tool_names: the tools offered.
+        reads: those of them that change nothing.
+        look_first: the ask names a condition: a change alone is not offered.
+    """
+    brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
+    calls: dict[Want, Sequence[str]] = {
+        "question": reads,
+        "change-if": reads or tool_names,
+        "change": () if look_first and reads else tool_names,
+    }
+    shapes = [
+        _closed(
+            {
+                "want": {"const": want},
+                "kind": {"const": "tool"},
+                "tool": {"type": "string", "enum": list(names)},
+                "brief": brief,
+            }
+        )
+        for want, names in calls.items()
+        if names
+    ]
+    closing: dict[Want, PlanKind] = {"talk": "answer", "impossible": "escalate"}
+    shapes += [
+        _closed({"want": {"const": want}, "kind": {"const": kind}, "brief": brief})
+        for want, kind in closing.items()
+    ]
+    return {"anyOf": shapes}
+
+
+def read_want(text: str) -> Want | None:
+    """Return what the reply says is wanted, None when it does not say."""
+    try:
+        value = read_json(text)
+    except NotJsonText:
+        return None
+    want = value.get("want") if isinstance(value, dict) else None
+    return want if want in WANTS else None
 
 
 def read_plan(text: str, tool_names: Sequence[str]) -> Plan | Rejected:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goliath_local.events import Event
     from goliath_local.harness.conversation import Conversation
     from goliath_local.harness.settings import RunOptions, Settings
-    from goliath_local.records import Place, StepRecord, Stopped
+    from goliath_local.records import Place, StepRecord, Stopped, Want
     from goliath_local.schema import Declared
 
 V = TypeVar("V")
@@ -62,6 +62,9 @@ class Turn:
 
     steps: list[StepRecord] = field(default_factory=list)
     trace: list[Event] = field(default_factory=list)
+    want: Want | None = None
+    """What the ask wants, as the first plan says."""
+
     handled_by: Place = "device"
     is_noted: bool = False
     """True while memory holds a note of this turn, for the case that the process ends."""

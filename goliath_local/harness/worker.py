@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
 from goliath_local.errors import InvalidValue
-from goliath_local.harness import parts
+from goliath_local.harness import guided, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
@@ -22,18 +22,24 @@ from goliath_local.tools import (
     argument_schema,
     check_arguments,
     drop_unsaid,
-    has_every_required,
+    nothing_missing,
     spelled_out,
     split_missing,
     takes_arguments,
+    without_unsaid_figures,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goliath_local.harness.state import Turn
+    from goliath_local.model import Reply
     from goliath_local.records import Plan, StepRecord
     from goliath_local.tools import Tool
+
+
+MISSING_SHARE = 0.8
+"""A value is called missing from this share on; below it the worker is to fill it in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +69,17 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
     async def attempt(_: int, hint: str) -> Arguments | Rejected | Escalation:
         shape = _shape(tool)
         if parts.is_constrained(turn):
-            shape = spelled_out(shape)
+            shape = spelled_out(shape, said=turn.ask)
         reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
+        if _is_unsure_of_missing(reply, shape):
+            shape = nothing_missing(shape)
+            reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
         if isinstance(reply, Escalation):
             return reply
         if isinstance(reply, Rejected):
             return _rejected(reply.problem)
         if parts.is_constrained(turn):
-            return read_spelled_out(reply.text, tool, shape)
+            return read_spelled_out(reply.text, tool, shape, said=_said(turn))
         return read(reply.text, tool, shape)
 
     return await with_one_retry(turn, Stage.WORKER, attempt, twice=Reason.TOOL_ARGS_INVALID)
@@ -78,7 +87,10 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
 
 def request(turn: Turn, tool: Tool, plan: Plan, shape: ArgumentSchema, *, hint: str = "") -> Draft:
     """Return what the worker is asked: one tool's schema, and only what concerns this call."""
-    missing = shape.missing or "the reply"
+    if parts.is_constrained(turn):
+        steps = relevant(tool, turn.steps)
+        return guided.argument_draft(turn, tool, plan, steps=steps, schema=shape.schema, hint=hint)
+    rules = render("worker.rules", missing=shape.missing or "the reply")
     return Draft(
         stage=Stage.WORKER,
         system=parts.system(
@@ -86,7 +98,7 @@ def request(turn: Turn, tool: Tool, plan: Plan, shape: ArgumentSchema, *, hint: 
             ("facts", parts.facts(turn)),
             ("schema", parts.schema("worker.schema", tool.parameters.json, tool=tool.name)),
             ("order", render("worker.order", brief=plan.brief)),
-            ("task", render("worker.rules", missing=missing)),
+            ("task", rules),
         ),
         user=(
             *parts.conversation(turn),
@@ -115,20 +127,40 @@ def read(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
         return _rejected(str(error))
 
 
-def read_spelled_out(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
+def read_spelled_out(
+    text: str, tool: Tool, shape: ArgumentSchema, *, said: str
+) -> Arguments | Rejected:
     """Return the arguments of a reply to the spelled-out schema.
 
-    A value is missing only when it is: what a small model names beside a full set of arguments
-    is a slip.
+    A required value that is named as missing is not in the reply; a figure that nobody said is
+    taken out.
     """
     try:
         value, missing = split_missing(read_json(text), shape.missing)
         value = drop_unsaid(tool, value)
-        if missing and not has_every_required(tool, value):
+        if missing:
             return Missing(names=missing, value=value)
-        return Filled(value=check_arguments(tool, value))
+        found = without_unsaid_figures(tool, value, said)
+        if found.missing:
+            return Missing(names=", ".join(found.missing), value=found.value)
+        return Filled(value=check_arguments(tool, found.value))
     except (NotJsonText, InvalidValue) as error:
         return _rejected(str(error))
+
+
+def _said(turn: Turn) -> str:
+    view = turn.view
+    spoken = [text for exchange in view.recent for text in (exchange.ask, exchange.answer)]
+    results = [step.result or "" for step in turn.steps if not step.skipped]
+    return "\n".join([view.summary, *spoken, *results, turn.ask])
+
+
+def _is_unsure_of_missing(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> bool:
+    if isinstance(reply, Escalation | Rejected) or shape.missing is None:
+        return False
+    path = f"/{shape.missing}"
+    named = [choice for choice in reply.choices if choice.path == path and choice.value]
+    return any(choice.share < MISSING_SHARE for choice in named)
 
 
 def _shape(tool: Tool) -> ArgumentSchema:

@@ -1,10 +1,18 @@
 """Every sentence the model is given, and the form of the step log."""
 
+from goliath_local.prompts.compare import comparisons
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
     example_turns,
     read_example,
+)
+from goliath_local.prompts.guided import (
+    answer_turns,
+    argument_turns,
+    done_just_now,
+    draft_lines,
+    plan_turns,
 )
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
@@ -14,12 +22,18 @@ __all__ = [
     "Example",
     "MenuItem",
     "action_block",
+    "answer_turns",
+    "argument_turns",
     "built_in_turns",
     "changes_made",
+    "comparisons",
+    "done_just_now",
+    "draft_lines",
     "example_turns",
     "exchange_parts",
     "fact_lines",
     "log_line",
+    "plan_turns",
     "read_example",
     "render",
     "schema_lines",

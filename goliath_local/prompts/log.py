@@ -30,11 +30,11 @@ def log_line(record: StepRecord, *, result: str | None = None) -> str:
     return f"{number}. {record.tool}({arguments}) [{record.status}] → {shown or ''}"
 
 
-def changes_made(records: Iterable[StepRecord]) -> str:
+def changes_made(records: Iterable[StepRecord], *, text: str = "conductor.changes") -> str:
     """Return the sentence that names the changes already made, empty if there are none."""
     made = [record for record in records if record.writes and record.status == "completed"]
     calls = "; ".join(f"{record.tool}({_cut(_compact(record.input))})" for record in made)
-    return render("conductor.changes", calls=calls) if calls else ""
+    return render(text, calls=calls) if calls else ""
 
 
 def exchange_parts(exchange: Exchange) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ _TODAY = {"today", "date", "now"}
 """Facts that say which day it is."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_DAYS_SHOWN = 9
+_DAYS_SHOWN = 6
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _BOUNDS = {
@@ -43,12 +43,14 @@ class MenuItem:
     description: str
     writes: bool = False
     requires: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    """Names of its arguments, where the menu shows them."""
 
 
 def tool_menu(items: Sequence[MenuItem]) -> str:
     """Return the menu: a line for each tool, then one sentence for each prerequisite."""
     lines = [
-        render("conductor.tool", name=item.name, description=item.description)
+        render("conductor.tool", name=_call(item), description=item.description)
         + (render("conductor.writes") if item.writes else "")
         for item in items
     ]
@@ -60,14 +62,24 @@ def tool_menu(items: Sequence[MenuItem]) -> str:
     return render("conductor.tools", lines="\n".join(lines))
 
 
-def fact_lines(facts: Mapping[str, str]) -> str:
-    """Return the facts under their heading, empty if there are none."""
-    lines = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), *_days(facts)])
+def _call(item: MenuItem) -> str:
+    return f"{item.name}({', '.join(item.parameters)})" if item.parameters else item.name
+
+
+def fact_lines(facts: Mapping[str, str], *, with_days: bool = True) -> str:
+    """Return the facts under their heading, empty if there are none.
+
+    Args:
+        facts: as the application gave them.
+        with_days: add the days around today by name, where a fact says which day it is.
+    """
+    days = _days(facts) if with_days else []
+    lines = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), *days])
     return render("shared.facts", lines=lines) if lines else ""
 
 
 def _days(facts: Mapping[str, str]) -> list[str]:
-    """Return the days after today by name and date, so that a model copies instead of counts."""
+    """Return the days around today by name, so that a model copies instead of counts."""
     said = next((facts[key] for key in facts if key.casefold() in _TODAY), "")
     found = _DATE.search(said)
     try:
@@ -76,9 +88,13 @@ def _days(facts: Mapping[str, str]) -> list[str]:
         return []
     if today is None:
         return []
-    days = [today + dt.timedelta(days=number) for number in range(1, _DAYS_SHOWN + 1)]
-    tomorrow, *later = [f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}" for day in days]
-    return [render("shared.days", tomorrow=tomorrow, later=", ".join(later))]
+    days = [today + dt.timedelta(days=number) for number in range(-1, _DAYS_SHOWN + 1)]
+    yesterday, _, tomorrow, *later = days
+    return [
+        f"yesterday: {yesterday.isoformat()}",
+        f"tomorrow: {tomorrow.isoformat()} ({_WEEKDAYS[tomorrow.weekday()]})",
+        *(f"{_WEEKDAYS[day.weekday()]}: {day.isoformat()}" for day in later),
+    ]
 
 
 def schema_lines(schema: Schema) -> str:

@@ -5,7 +5,7 @@ from goliath_local.tools.arguments import (
     argument_schema,
     check_arguments,
     drop_unsaid,
-    has_every_required,
+    nothing_missing,
     spelled_out,
     split_missing,
     takes_arguments,
@@ -19,6 +19,7 @@ from goliath_local.tools.call import (
     run_callable,
 )
 from goliath_local.tools.declare import ToolOptions, define_tool, tool
+from goliath_local.tools.figures import without_unsaid_figures
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
     Execute,
@@ -53,8 +54,8 @@ __all__ = [
     "describe",
     "drop_unsaid",
     "format_result",
-    "has_every_required",
     "json_copy",
+    "nothing_missing",
     "resolve_input",
     "run_callable",
     "spelled_out",
@@ -62,4 +63,5 @@ __all__ = [
     "takes_arguments",
     "tool",
     "tools_by_name",
+    "without_unsaid_figures",
 ]

@@ -5,6 +5,7 @@ Pure. Source: behaviour spec 3.4.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from goliath_local.model import JsonSchema
     from goliath_local.tools.tool import Tool
 
+SHORTEST_WORD = 3
+"""Shorter choices, such as `on`, stand in an ask by chance."""
+
 MISSING = "missing"
 MISSING_DESCRIPTION = "Names of required values that were not available; otherwise empty."
+
+_SHARED = ("title", "$defs", "definitions")
+"""Keywords that hold for the whole schema, also when it becomes a choice of two."""
 
 _NOTHING = {"", "-", "none", "null", "n/a", "nothing"}
 """What small models write when nothing is missing."""
@@ -52,29 +59,66 @@ def argument_schema(tool: Tool, *, description: str = MISSING_DESCRIPTION) -> Ar
     )
 
 
-def spelled_out(shape: ArgumentSchema) -> ArgumentSchema:
+def spelled_out(shape: ArgumentSchema, *, said: str = "") -> ArgumentSchema:
     """Return the same schema with no property left to chance, for constrained decoding.
 
     A property that may be left out is asked for by name and may be null instead: a small model
     that can close the object early does, and forgets what was said. The extra property can only
-    name values that are required.
+    name values that are required. Where `said` holds a choice of an enum word for word, only
+    such choices are left.
     """
     properties = shape.schema.get("properties")
     if shape.missing is None or not isinstance(properties, Mapping):
         return shape
-    required = [name for name in shape.schema.get("required", []) if name in properties]
+    required = [key for key in shape.schema.get("required", []) if key in properties]
     asked = {
-        name: node if name in required else {"anyOf": [{"type": "null"}, node]}
-        for name, node in properties.items()
-        if name != shape.missing
+        key: _asked(node, said, optional=key not in required)
+        for key, node in properties.items()
+        if key != shape.missing
     }
-    whole = {**shape.schema, "required": list(asked)}
     if not required:
-        return ArgumentSchema(schema={**whole, "properties": asked}, missing=None)
-    names = {**properties[shape.missing], "enum": ["", *required]}
-    return ArgumentSchema(
-        schema={**whole, "properties": {**asked, shape.missing: names}}, missing=shape.missing
-    )
+        whole = {**shape.schema, "properties": asked, "required": list(asked)}
+        return ArgumentSchema(schema=whole, missing=None)
+    name = shape.missing
+    complete = {name: {"const": ""}, **asked}
+    named = {name: {"type": "string", "enum": required}}
+    shared = {key: shape.schema[key] for key in _SHARED if key in shape.schema}
+    either = {**shared, "anyOf": [_whole(complete), _whole(named)]}
+    return ArgumentSchema(schema=either, missing=name)
+
+
+def nothing_missing(shape: ArgumentSchema) -> ArgumentSchema:
+    """Return a spelled-out schema without the way out of naming a missing value."""
+    complete, _ = shape.schema["anyOf"]
+    return ArgumentSchema(schema={**shape.schema, "anyOf": [complete]}, missing=shape.missing)
+
+
+def _whole(properties: Mapping[str, Any]) -> JsonSchema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _asked(node: Any, said: str, *, optional: bool) -> Any:
+    choices = node.get("enum") if isinstance(node, Mapping) else None
+    found = [choice for choice in choices or () if _is_said(choice, said)]
+    if found:
+        return {**node, "enum": found}
+    return {"anyOf": [{"type": "null"}, node]} if optional else node
+
+
+def _is_said(choice: Any, said: str) -> bool:
+    if not isinstance(choice, str) or len(choice) < SHORTEST_WORD:
+        return False
+    words = re.escape(_spaced(choice))
+    return re.search(rf"(?<!\w){words}(?!\w)", _spaced(said), re.IGNORECASE) is not None
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"[\s_-]+", " ", text)
 
 
 def drop_unsaid(tool: Tool, value: Any) -> Any:
@@ -83,14 +127,6 @@ def drop_unsaid(tool: Tool, value: Any) -> Any:
         return value
     required = tool.parameters.json.get("required", [])
     return {key: item for key, item in value.items() if item is not None or key in required}
-
-
-def has_every_required(tool: Tool, value: Any) -> bool:
-    """Return whether every required argument is there and not blank."""
-    required = tool.parameters.json.get("required", [])
-    return isinstance(value, Mapping) and all(
-        value.get(name) is not None and str(value[name]).strip() for name in required
-    )
 
 
 def split_missing(value: Any, name: str | None) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goliath_local.harness.judge import worth_offering
+from goliath_local.harness.judge import is_conditional, worth_offering
 from goliath_local.prompts import changes_made, fact_lines
 from goliath_local.records import StepRecord
 from goliath_local.tools import (
@@ -12,8 +12,9 @@ from goliath_local.tools import (
     check_arguments,
     define_tool,
     drop_unsaid,
-    has_every_required,
+    nothing_missing,
     spelled_out,
+    without_unsaid_figures,
 )
 
 
@@ -55,6 +56,42 @@ def test_after_the_one_change_that_was_asked_for_nothing_more_is_looked_up():
     assert worth_offering(list(tools), tools, [], ask="Put eggs on my list.") == ("add", "look")
 
 
+def test_who_asks_is_offered_no_change_and_a_conditional_change_is_made_once():
+    tools = {"add": tool(), "look": tool("look", writes=False)}
+    every = list(tools)
+    assert worth_offering(every, tools, [], ask="is it on?", want="question") == ("look",)
+    asked = "add it if it is not there and say so"
+    assert worth_offering(every, tools, [], ask=asked, want="change-if") == tuple(every)
+    assert worth_offering(every, tools, [done()], ask=asked, want="change-if") == ()
+
+
+def test_a_read_answered_twice_and_a_call_that_lacks_a_value_are_not_offered_again():
+    look = tool("look", writes=False)
+    twice = [
+        StepRecord(index=0, kind="tool", brief="", tool="look", input={"title": "a"}),
+        StepRecord(index=1, kind="tool", brief="", tool="look", input={"title": "a"}, cached=True),
+    ]
+    assert worth_offering(["look"], {"look": look}, twice[:1], ask="is it on?") == ("look",)
+    assert worth_offering(["look"], {"look": look}, twice, ask="is it on?") == ()
+    lacking = [done(skipped=True, skip_reason="missing")]
+    assert worth_offering(["add"], {"add": tool()}, lacking, ask="add it") == ()
+
+
+@pytest.mark.parametrize(
+    ("ask", "conditional"),
+    [
+        ("if it rains, close the window", True),
+        ("Falls es regnet, mach zu", True),
+        ("close it unless it is hot", True),
+        ("如果下雨就关窗", True),
+        ("close the window", False),
+        ("a gift for mom", False),
+    ],
+)
+def test_a_condition_is_seen_in_the_ask(ask, conditional):
+    assert is_conditional(ask) is conditional
+
+
 @pytest.mark.parametrize("flag", ["failed", "skipped"])
 def test_a_change_that_was_not_made_is_offered_again(flag):
     steps = [done(**{flag: True})]
@@ -67,15 +104,21 @@ def test_changes_made_are_named_and_others_are_not():
     assert "add({})" in changes_made([done()])
 
 
-def test_spelled_out_every_property_is_asked_for_by_name_and_optional_ones_may_be_null():
+def test_spelled_out_every_property_is_asked_for_by_name_or_the_missing_one_is_named():
     one = tool(properties=("title", "due"), required=("title",))
-    shape = spelled_out(argument_schema(one))
-    properties = shape.schema["properties"]
-    assert list(properties) == ["title", "due", "missing"]
-    assert shape.schema["required"] == ["title", "due"]
-    assert properties["title"] == {"type": "string"}
-    assert properties["due"] == {"anyOf": [{"type": "null"}, {"type": "string"}]}
-    assert properties["missing"]["enum"] == ["", "title"]
+    complete, named = spelled_out(argument_schema(one)).schema["anyOf"]
+    assert list(complete["properties"]) == ["missing", "title", "due"]
+    assert complete["required"] == ["missing", "title", "due"]
+    assert complete["properties"]["missing"] == {"const": ""}
+    assert complete["properties"]["title"] == {"type": "string"}
+    assert complete["properties"]["due"] == {"anyOf": [{"type": "null"}, {"type": "string"}]}
+    assert named["properties"] == {"missing": {"type": "string", "enum": ["title"]}}
+
+
+def test_where_nothing_may_be_missing_the_way_out_is_gone():
+    shape = nothing_missing(spelled_out(argument_schema(tool())))
+    (only,) = shape.schema["anyOf"]
+    assert only["properties"]["missing"] == {"const": ""}
 
 
 def test_spelled_out_a_tool_that_requires_nothing_can_miss_nothing():
@@ -84,23 +127,73 @@ def test_spelled_out_a_tool_that_requires_nothing_can_miss_nothing():
     assert shape.missing is None
 
 
+def chooser():
+    return define_tool(
+        name="list",
+        description="x",
+        parameters={
+            "type": "object",
+            "properties": {"place": {"type": "string", "enum": ["home", "at_work", "on"]}},
+            "additionalProperties": False,
+        },
+        execute=lambda args, context: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("what is open at work?", ["at_work"]),
+        ("HOME or at work", ["home", "at_work"]),
+        ("what is going on?", None),
+        ("my homework", None),
+    ],
+)
+def test_choices_that_were_said_word_for_word_leave_no_others(said, left):
+    place = spelled_out(argument_schema(chooser()), said=said).schema["properties"]["place"]
+    assert place.get("enum") == left
+    assert ("anyOf" in place) is (left is None)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("12:00", None),
+        ("2026-04-15 07:00", None),
+        (42, None),
+        (2.5, None),
+        (1, 1),
+        (True, True),
+        ("m3", "m3"),
+        ("noon", "noon"),
+    ],
+)
+def test_a_figure_is_taken_out_when_nobody_said_any(value, kept):
+    found = without_unsaid_figures(tool(), {"title": value}, "set an alarm for me")
+    assert found.value.get("title") == kept
+    assert found.missing == (() if kept is not None else ("title",))
+
+
+@pytest.mark.parametrize(
+    "said", ["at 7", "at ten to six", "um halb acht", "demain", "七点", "कल सुबह", "on friday"]
+)
+def test_a_figure_stays_when_some_figure_was_said(said):
+    assert without_unsaid_figures(tool(), {"title": "12:00"}, said).missing == ()
+
+
 def test_null_for_an_optional_value_is_no_value():
     one = tool(properties=("title", "due"), required=("title",))
     value = drop_unsaid(one, {"title": "eggs", "due": None})
     assert check_arguments(one, value) == {"title": "eggs"}
 
 
-@pytest.mark.parametrize(
-    ("value", "whole"), [({"title": "eggs"}, True), ({"title": " "}, False), ({}, False)]
-)
-def test_required_values_are_there_when_none_is_blank(value, whole):
-    assert has_every_required(tool(), value) is whole
-
-
-def test_a_fact_that_says_the_day_brings_the_days_after_it_by_name():
+def test_a_fact_that_says_the_day_brings_the_days_around_it_by_name():
     lines = fact_lines({"today": "Tuesday 2026-12-29"})
     assert "today: Tuesday 2026-12-29" in lines
-    assert "tomorrow: Wednesday 2026-12-30; then Thursday 2026-12-31, Friday 2027-01-01" in lines
+    assert "yesterday: 2026-12-28\ntomorrow: 2026-12-30 (Wednesday)\nThursday: 2026-12-31" in lines
+    assert "Monday: 2027-01-04" in lines
+    assert lines.count("Tuesday") == 1
+    assert "tomorrow" not in fact_lines({"today": "Tuesday 2026-12-29"}, with_days=False)
 
 
 @pytest.mark.parametrize("facts", [{"today": "Tuesday"}, {"born": "2026-12-29"}, {}])

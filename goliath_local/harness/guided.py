@@ -1,0 +1,124 @@
+"""What a model is asked whose replies are decoded here, token by token, under the schema.
+
+Pure. Such a model is small and can be trusted with the form, so its prompts go further than the
+others': worked examples for every stage, in the very form of the real turn. Whatever differs
+from tool to tool comes after them, so that the examples are evaluated once for all
+(docs/decisions/0018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goliath_local.budget import Draft
+from goliath_local.harness import parts
+from goliath_local.model import Stage
+from goliath_local.prompts import (
+    answer_turns,
+    argument_turns,
+    comparisons,
+    done_just_now,
+    draft_lines,
+    plan_turns,
+    render,
+    schema_lines,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goliath_local.harness.state import Turn
+    from goliath_local.model import ExampleTurn, JsonSchema
+    from goliath_local.records import Plan, StepRecord
+    from goliath_local.tools import Tool
+
+
+def plan_draft(
+    turn: Turn,
+    *,
+    menu: str,
+    context: str,
+    counter: str,
+    own: Sequence[ExampleTurn],
+    schema: JsonSchema,
+    hint: str,
+) -> Draft:
+    """Return the question for the next plan; `own` are the application's examples."""
+    built_in = plan_turns(turn.settings.max_steps) if turn.settings.built_in_examples else ()
+    return Draft(
+        stage=Stage.CONDUCTOR,
+        system=parts.system(
+            ("instructions", turn.instructions),
+            ("task", render("guided.plan", max_steps=turn.settings.max_steps)),
+            ("tools", menu),
+            ("facts", parts.facts(turn)),
+            ("context", context),
+        ),
+        examples=(*built_in, *own),
+        user=(
+            *parts.conversation(turn),
+            parts.log(turn, turn.steps),
+            *parts.optional("compared", _compared(turn)),
+            *parts.optional("changes", done_just_now(turn.steps)),
+            parts.fixed("counter", counter + "\n\n"),
+            *parts.closing(turn, request=render("conductor.choose"), hint=hint),
+        ),
+        schema=schema,
+    )
+
+
+def argument_draft(
+    turn: Turn,
+    tool: Tool,
+    plan: Plan,
+    *,
+    steps: Sequence[StepRecord],
+    schema: JsonSchema,
+    hint: str,
+) -> Draft:
+    """Return the question for the arguments of one call."""
+    lines = schema_lines(tool.parameters.json)
+    return Draft(
+        stage=Stage.WORKER,
+        system=parts.system(
+            ("instructions", turn.instructions), ("task", render("guided.arguments"))
+        ),
+        examples=argument_turns() if turn.settings.built_in_examples else (),
+        user=(
+            parts.fixed("schema", render("worker.schema", lines=lines, tool=tool.name) + "\n\n"),
+            *parts.optional("facts", parts.facts(turn)),
+            *parts.conversation(turn),
+            parts.log(turn, steps),
+            parts.fixed("order", render("guided.order", brief=plan.brief) + "\n"),
+            *parts.closing(turn, hint=hint),
+        ),
+        schema=schema,
+    )
+
+
+def answer_draft(turn: Turn, *, point: str, why: str, hint: str) -> Draft:
+    """Return the question for the answer in prose."""
+    draft = (
+        (parts.fixed("point", draft_lines(point, why, done=turn.steps) + "\n"),) if point else ()
+    )
+    return Draft(
+        stage=Stage.ANSWER,
+        system=parts.system(
+            ("instructions", turn.instructions), ("task", render("guided.answer"))
+        ),
+        examples=answer_turns() if turn.settings.built_in_examples else (),
+        user=(
+            *parts.optional("facts", parts.facts(turn, with_days=False)),
+            *parts.conversation(turn),
+            parts.log(turn, turn.steps),
+            *draft,
+            *parts.closing(turn, hint=hint),
+        ),
+    )
+
+
+def _compared(turn: Turn) -> str:
+    if turn.want != "change-if":
+        return ""
+    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
+    return comparisons(turn.ask, [step.result or "" for step in reads[-1:]])

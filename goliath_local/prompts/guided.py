@@ -1,0 +1,159 @@
+"""Worked examples for every stage of a model whose replies are decoded here.
+
+Pure, over the package's own file. An example turn has exactly the form of the real one: menu or
+schema first, then facts, log and ask. So everything before the real turn is the same for all
+tools, and is evaluated once.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from goliath_local.model import ExampleTurn
+from goliath_local.prompts.log import changes_made, exchange_parts, log_line
+from goliath_local.prompts.menu import fact_lines, schema_lines
+from goliath_local.prompts.render import render
+from goliath_local.records import Exchange, StepRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@cache
+def plan_turns(max_steps: int) -> tuple[ExampleTurn, ...]:
+    """Return the planning examples: each step of each as a turn of its own."""
+    return tuple(
+        ExampleTurn(
+            user=_plan_user(example, index, max_steps=max_steps),
+            assistant=_compact(_plan(step)),
+        )
+        for example in _file()["plans"]
+        for index, step in enumerate(example["steps"])
+    )
+
+
+@cache
+def argument_turns() -> tuple[ExampleTurn, ...]:
+    """Return the examples of filling in arguments."""
+    return tuple(
+        ExampleTurn(user=_argument_user(example), assistant=_compact(example["reply"]))
+        for example in _file()["arguments"]
+    )
+
+
+@cache
+def answer_turns() -> tuple[ExampleTurn, ...]:
+    """Return the examples of answering in prose."""
+    return tuple(
+        ExampleTurn(user=_answer_user(example), assistant=example["reply"])
+        for example in _file()["answers"]
+    )
+
+
+def done_just_now(records: Iterable[StepRecord]) -> str:
+    """Return the sentence that names the changes of this turn, empty if there are none."""
+    return changes_made(records, text="guided.done")
+
+
+def draft_lines(brief: str, why: str, *, done: Iterable[StepRecord]) -> str:
+    """Return what the answer stage is told of the turn: what was done, or else what was planned.
+
+    A small model that has just changed something plans to say that it was so before.
+    """
+    changes = done_just_now(done)
+    if changes:
+        return changes
+    reason = [render("guided.reason", why=why)] if why else []
+    return "\n".join([*reason, render("guided.draft", brief=brief)])
+
+
+@cache
+def _file() -> Mapping[str, Any]:
+    source = files("goliath_local.prompts") / "texts" / "guided.json"
+    found: Mapping[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+    return found
+
+
+def _plan_user(example: Mapping[str, Any], index: int, *, max_steps: int) -> str:
+    done = _records(example["steps"][:index])
+    return _joined(
+        render("conductor.example-tools", names=", ".join(example["tools"])),
+        _recent(example.get("recent", ())),
+        _log(done),
+        done_just_now(done),
+        render("conductor.counter", number=index + 1, max_steps=max_steps),
+        render("shared.ask", ask=example["ask"]) + "\n" + render("conductor.choose"),
+    )
+
+
+def _argument_user(example: Mapping[str, Any]) -> str:
+    return _joined(
+        render("worker.schema", lines=schema_lines(example["schema"]), tool=example["tool"]),
+        fact_lines(example.get("facts", {})),
+        _log(_records(example.get("steps", ()))),
+        render("guided.order", brief=example["order"])
+        + "\n"
+        + render("shared.ask", ask=example["ask"]),
+    )
+
+
+def _answer_user(example: Mapping[str, Any]) -> str:
+    return _joined(
+        _log(_records(example["steps"])),
+        draft_lines(example["draft"], example["reason"], done=_records(example["steps"]))
+        + "\n"
+        + render("shared.ask", ask=example["ask"]),
+    )
+
+
+def _recent(exchanges: Iterable[tuple[str, str]]) -> str:
+    spoken = [
+        "\n".join(exchange_parts(Exchange(ask=ask, answer=answer, at=0)))
+        for ask, answer in exchanges
+    ]
+    return "\n".join([render("shared.recent"), *spoken]) if spoken else ""
+
+
+def _log(records: Sequence[StepRecord]) -> str:
+    return "\n".join([render("shared.log"), *map(log_line, records)]) if records else ""
+
+
+def _records(steps: Iterable[Mapping[str, Any]]) -> list[StepRecord]:
+    return [_record(index, step) for index, step in enumerate(steps)]
+
+
+def _record(index: int, step: Mapping[str, Any]) -> StepRecord:
+    missing = step.get("missing")
+    return StepRecord(
+        index=index,
+        kind="tool",
+        brief=step.get("brief", ""),
+        tool=step["tool"],
+        input=step.get("input", {}),
+        result=render("results.missing", names=missing) if missing else step["result"],
+        writes=step.get("writes", False),
+        skipped=bool(missing),
+    )
+
+
+def _plan(step: Mapping[str, Any]) -> dict[str, str]:
+    kind = next(kind for kind in ("tool", "answer", "escalate") if kind in step)
+    plan = {
+        "want": step.get("want"),
+        "why": step.get("why"),
+        "kind": kind,
+        "tool": step.get("tool"),
+        "brief": step["brief"] if kind == "tool" else step[kind],
+    }
+    return {key: value for key, value in plan.items() if value is not None}
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)

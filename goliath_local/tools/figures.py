@@ -1,0 +1,73 @@
+"""Figures that nobody said: numbers, times and dates that a model made up to fill a gap.
+
+Pure. A small model asked for the time of an alarm gives one, said or not. Plain code sees the
+plainest case: the call holds a figure, and nothing that was said holds any figure at all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goliath_local.tools.tool import Tool
+
+_FIGURE = re.compile(r"[\d:./,T\sZ+-]*\d[\d:./,T\sZ+-]*")
+_ONE = 1
+"""What `a` comes to; it is said in every language by saying nothing."""
+
+_SAID = re.compile(
+    r"\d|[零一二两三四五六七八九十百千半今明昨]|月|(?i:\b("
+    # numbers and parts
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|"
+    r"fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|quarter|dozen|couple|noon|midday|"
+    r"midnight|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+zehn|\w+zig|"
+    r"hundert|tausend|halb\w*|viertel\w*|mittags?|mitternacht|deux|trois|quatre|cinq|six|sept|"
+    r"huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|"
+    r"soixante|cent|mille|demi\w*|quart|midi|minuit|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|"
+    r"diez|once|doce|trece|catorce|quince|veinte|treinta|cuarenta|cincuenta|sesenta|cien|mil|"
+    r"medi[oa]|cuarto|mediodía|medianoche|"
+    # days
+    r"today|tonight|tomorrow|yesterday|now|morning|evening|afternoon|week\w*|month|mon\w*|tues\w*|"
+    r"wednes\w*|thurs\w*|fri|friday|satur\w*|sun|sunday|daily|heute|morgen|übermorgen|gestern|"
+    r"abend|woche\w*|monat|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
+    r"aujourd'hui|demain|hier|soir|matin|semaine|mois|lundi|mardi|mercredi|jeudi|vendredi|samedi|"
+    r"dimanche|hoy|mañana|ayer|noche|semana|mes|lunes|martes|miércoles|jueves|viernes|sábado|"
+    r"domingo)\b)|आज|कल|परसों|बजे|एक|दो|तीन|चार|पांच|पाँच|दस|आधा|साढ़े|सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Arguments without the figures that nobody said."""
+
+    value: dict[str, Any]
+    missing: tuple[str, ...]
+    """Required arguments among those taken out."""
+
+
+def without_unsaid_figures(tool: Tool, arguments: Mapping[str, Any], said: str) -> Checked:
+    """Return the arguments, less every figure when `said` holds no figure at all.
+
+    Args:
+        tool: whose arguments they are.
+        arguments: what the model filled in.
+        said: the ask, the conversation and the results that the model saw.
+    """
+    if _SAID.search(said):
+        return Checked(value=dict(arguments), missing=())
+    required = tool.parameters.json.get("required", [])
+    made_up = [name for name, value in arguments.items() if _is_figure(value)]
+    kept = {name: value for name, value in arguments.items() if name not in made_up}
+    return Checked(value=kept, missing=tuple(name for name in made_up if name in required))
+
+
+def _is_figure(value: Any) -> bool:
+    if isinstance(value, bool) or value == _ONE:
+        return False
+    if isinstance(value, int | float):
+        return True
+    return isinstance(value, str) and _FIGURE.fullmatch(value) is not None
