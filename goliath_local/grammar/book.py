@@ -39,7 +39,6 @@ class Book:
     def fill(self, name: str, expr: Expr) -> None:
         """Write the rule of a reserved name."""
         self.rules[name] = expr
-        self._by_expr.setdefault(expr, name)
 
     def share(self, hint: str, expr: Expr) -> Expr:
         """Return a reference to a rule of that expression, an old one if there is one."""
@@ -47,7 +46,7 @@ class Book:
             return expr
         name = self._by_expr.get(expr)
         if name is None:
-            name = self.reserve(hint)
+            name = self._by_expr[expr] = self.reserve(hint)
             self.fill(name, expr)
         return Ref(name)
 

@@ -15,13 +15,14 @@ from goliath_local.grammar.book import Book
 from goliath_local.grammar.emit import emit
 from goliath_local.grammar.grammar import Deferred, Grammar
 from goliath_local.grammar.lower import Lowering
+from goliath_local.grammar.read import MAX_TEXT_BYTES
 from goliath_local.grammar.style import Spacing, style_of
 from goliath_local.grammar.survey import Survey
 from goliath_local.grammar.tidy import tidy
 from goliath_local.schema import Declared, Reader, SchemaSource, declare
 
-MAX_GBNF, MAX_GBNF_BY_LETTER = 64 * 1024, 512 * 1024
-"""Characters of a grammar: of one to decode under, of one that reads a schema by the letter."""
+MAX_GBNF = 64 * 1024
+"""Bytes of a grammar to decode under; one that reads a schema by the letter may be longer."""
 
 MAX_RULES = 5000
 """Rules, before they are tidied, of a grammar to decode under."""
@@ -69,9 +70,9 @@ def _compiled(
         raise SchemaError("", "", reason)
     rules = tidy(book.rules)
     text = emit(rules)
-    most = MAX_GBNF if closed else MAX_GBNF_BY_LETTER
-    if len(text) > most:
-        reason = f"its grammar has {len(text):,} characters, more than {most:,}: split the schema"
+    size, most = len(text.encode(errors="replace")), MAX_GBNF if closed else MAX_TEXT_BYTES
+    if size > most:
+        reason = f"its grammar has {size:,} bytes, more than {most:,}: split the schema"
         raise SchemaError("", "", reason)
     return Grammar(
         gbnf=text,

@@ -5,6 +5,7 @@ Pure. One rule a line; every text this writes loads in llama.cpp, as far as spel
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Rules, Seq, Text
@@ -72,9 +73,12 @@ def _count(least: int, most: int | None) -> str:
 
 
 def _literal(text: str) -> str:
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return '"' + "".join(_char(char, also='"') for char in text) + '"'
 
 
+@lru_cache(maxsize=4096)
 def _class(ranges: Iterable[tuple[int, int]], *, negated: bool) -> str:
     shown = "".join(_range(low, high) for low, high in ranges)
     return f"[{'^' if negated else ''}{shown}]"

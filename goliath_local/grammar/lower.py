@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from goliath_local.grammar.arrays import array_expr
 from goliath_local.grammar.objects import Objects
+from goliath_local.grammar.others import Others
 from goliath_local.grammar.rules import Alt, Expr, Ref, Seq, Text
 from goliath_local.grammar.spelling import Spelling
 from goliath_local.grammar.strings import (
@@ -18,7 +19,7 @@ from goliath_local.grammar.strings import (
     write_automaton,
     write_expression,
 )
-from goliath_local.schema.regular import Automaton, is_run
+from goliath_local.schema.regular import Automaton, Kind, is_run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -45,6 +46,7 @@ class Lowering:
         self.by_letter = by_letter
         self.spelling = Spelling(book, by_letter=by_letter)
         self.deferred: set[tuple[str, str]] = set()
+        self.others = Others(book)
         self._named: dict[Hashable, Expr] = {}
         self._texts: dict[tuple[Hashable, str], Expr] = {}
         self._waiting: list[tuple[str, str, Prepared]] = []
@@ -114,6 +116,8 @@ class Lowering:
             ending = Ending(after, self.spelling.of)
             if isinstance(text, Automaton):
                 found = write_automaton(self.book, text, ending, hint)
+            elif text.kind is Kind.EXCEPT:
+                found = self.others.write(text.args[0], ending)
             elif is_run(text):
                 body, least, most = text.args
                 run = self.book.repeated(self.spelling.of(body.args[0]), least, most)
@@ -128,7 +132,7 @@ class Lowering:
         """Return what follows the opening quote of a key of a language, up to its value."""
         reader = self.survey.reader
         text: Automaton | Language | None = names
-        if names is not reader.algebra.anything:
+        if names is not reader.algebra.anything and names.kind is not Kind.EXCEPT:
             text = reader.automaton(names)
         if text is None:
             self.deferred.add(("", "additionalProperties"))

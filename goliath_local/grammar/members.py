@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.schema import goal_of_key, joined
-from goliath_local.schema.regular import but_texts
 
 if TYPE_CHECKING:
     from goliath_local.schema import Deferred, Goal, KeyFacet, ObjectShape, Reader
@@ -186,7 +185,7 @@ def _regions(
         if is_closed or reader.never[0] in joined(*goals):
             return [], deferred
     if sum(map(len, names)) <= MOST_NAME_TEXT:
-        rest = a.both([rest, a.automaton(but_texts(names))]) if names else rest
+        rest = a.both([rest, a.but_texts(names)]) if names else rest
     else:
         deferred |= {facet.source for facet in facets} or {
             (shape.facets[0].source[0], "properties")

@@ -8,10 +8,12 @@ tree; a key that is not declared may come anywhere.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.grammar.kinds import ObjectKind, Seen
-from goliath_local.grammar.rules import Alt, Expr, Ref, Seq, Text
+from goliath_local.grammar.rules import Expr, Ref, Text
+from goliath_local.grammar.simplify import alt, seq
 from goliath_local.grammar.survey import finite_texts
 from goliath_local.grammar.trees import prefix_tree
 
@@ -31,6 +33,36 @@ _State: TypeAlias = tuple[int, Seen]
 """A kind of object, and what was seen of it."""
 
 
+@dataclass(slots=True)
+class _Steps:
+    """What may come next."""
+
+    members: dict[str, dict[Hashable, tuple[Goal, set[_State]]]] = field(default_factory=dict)
+    others: dict[tuple[Language, Hashable], tuple[Goal, set[_State]]] = field(default_factory=dict)
+    skipped: set[_State] = field(default_factory=set)
+
+    def looping(self, states: frozenset[_State]) -> _Looping:
+        """Return the keys after which the states are the same again."""
+        found = _Looping({}, {})
+        for name, rows in self.members.items():
+            if len(rows) == 1:
+                goal, targets = next(iter(rows.values()))
+                if targets == states:
+                    found.members[name] = goal
+        for key, (goal, targets) in self.others.items():
+            if targets == states:
+                found.others[key] = goal
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Looping:
+    """Keys with the goals of their values."""
+
+    members: dict[str, Goal]
+    others: dict[tuple[Language, Hashable], Goal]
+
+
 class Objects:
     """Writes the objects of one goal."""
 
@@ -38,6 +70,7 @@ class Objects:
         self.lowering, self.hint = lowering, hint
         self.kinds: list[ObjectKind] = []
         self._keys: dict[frozenset[_State], Expr] = {}
+        self._fields: dict[Hashable, Expr] = {}
         self._rests: dict[frozenset[_State], Expr] = {}
         self._waiting: list[tuple[str, frozenset[_State]]] = []
 
@@ -57,8 +90,7 @@ class Objects:
         while self._waiting:
             name, states = self._waiting.pop()
             self.lowering.book.fill(name, self._rest(states))
-        whole = options[0] if len(options) == 1 else Alt(tuple(options))
-        return Seq((self.lowering.style.object_open, whole))
+        return seq(self.lowering.style.object_open, alt(options))
 
     def _kind(self, plan: ObjectPlan) -> ObjectKind:
         is_fertile = self.lowering.survey.is_fertile
@@ -84,8 +116,8 @@ class Objects:
         return self._rests[states]
 
     def _rest(self, states: frozenset[_State]) -> Expr:
-        more = Seq((self.lowering.style.comma, self.keys(states)))
-        return Alt((more, Text("}"))) if self._is_end(states) else more
+        more = seq(self.lowering.style.comma, self.keys(states))
+        return alt([more, Text("}")]) if self._is_end(states) else more
 
     def keys(self, states: frozenset[_State]) -> Expr:
         """Return the keys that may come next, each with all that follows it."""
@@ -93,7 +125,7 @@ class Objects:
         if found is None:
             if len(self._keys) > _MOST_SETS and len(states) > 1:
                 apart = [self.keys(frozenset([state])) for state in sorted(states, key=repr)]
-                found = Alt(tuple(apart))
+                found = alt(apart)
             else:
                 found = self._next(states)
             found = self.lowering.book.share(f"{self.hint}-key", found)
@@ -101,45 +133,78 @@ class Objects:
         return found
 
     def _next(self, states: frozenset[_State]) -> Expr:
-        members: dict[str, dict[Hashable, tuple[Goal, set[_State]]]] = {}
-        others: dict[tuple[Language, Hashable], tuple[Goal, set[_State]]] = {}
-        skipped: set[_State] = set()
-        for state in sorted(states, key=_order):
+        steps = self._sorted(states)
+        options: list[Expr] = []
+        looping = steps.looping(states)
+        if looping.members or looping.others:
+            # Keys after which all is as it was are one rule, for all states that have them.
+            options.append(seq(self._field(looping), self.rest(states)))
+        members = {
+            name: rows for name, rows in steps.members.items() if name not in looping.members
+        }
+        if members:
+            options.append(
+                self._tree({n: self._valued([*r.values()]) for n, r in members.items()})
+            )
+        options += [
+            self._other(names, self._value(goal, frozenset(targets)))
+            for (names, key), (goal, targets) in steps.others.items()
+            if (names, key) not in looping.others
+        ]
+        whole: list[Expr] = [seq(Text('"'), alt(options))] if options else []
+        if steps.skipped:
+            whole.append(self.keys(frozenset(steps.skipped)))
+        return alt(whole)
+
+    def _sorted(self, states: frozenset[_State]) -> _Steps:
+        """Return the keys that may come next, by name, and what each leads to."""
+        found = _Steps()
+        survey = self.lowering.survey
+        for state in sorted(states, key=_order) if len(states) > 1 else states:
             number, _ = state
             kind = self.kinds[number]
             for label, seen in self._steps(state):
                 to = (number, seen)
                 if label[0] == "skip":
-                    skipped.add(to)
+                    found.skipped.add(to)
                     continue
                 goal = kind.goal(label)
-                key = self.lowering.survey.key(goal)
+                key = survey.key(goal)
                 if label[0] == "member":
-                    rows = members.setdefault(kind.plan.members[label[1]].name, {})
+                    rows = found.members.setdefault(kind.plan.members[label[1]].name, {})
                     rows.setdefault(key, (goal, set()))[1].add(to)
                 else:
                     names = kind.plan.regions[label[1]].names
-                    others.setdefault((names, key), (goal, set()))[1].add(to)
-        options: list[Expr] = []
-        if members:
-            options.append(self._tree(members))
-        for (names, _), (goal, targets) in others.items():
-            options.append(self._other(names, goal, frozenset(targets)))
-        whole: list[Expr] = [
-            Seq((Text('"'), options[0] if len(options) == 1 else Alt(tuple(options))))
-        ]
-        if skipped:
-            whole.append(self.keys(frozenset(skipped)))
-        return whole[0] if len(whole) == 1 else Alt(tuple(whole))
+                    found.others.setdefault((names, key), (goal, set()))[1].add(to)
+        return found
 
-    def _tree(self, members: dict[str, dict[Hashable, tuple[Goal, set[_State]]]]) -> Expr:
-        entries: list[tuple[str, Expr]] = []
-        book = self.lowering.book
-        for name, rows in members.items():
-            key = json.dumps(name, ensure_ascii=False)[1:-1]
-            found = self._valued(list(rows.values()))
-            after = Seq((Text('"'), self.lowering.style.colon, found))
-            entries.append((key, book.share(f"{self.hint}-value", after)))
+    def _field(self, looping: _Looping) -> Expr:
+        """Return any of the keys with its value, and nothing behind it."""
+        key = (tuple(looping.members.items()), tuple(looping.others))
+        found = self._fields.get(key)
+        if found is None:
+            after, value = self.lowering.style.after, self.lowering.value
+            options = [
+                self._other(names, seq(value(goal), after))
+                for (names, _), goal in looping.others.items()
+            ]
+            if looping.members:
+                tree = {n: seq(value(goal), after) for n, goal in looping.members.items()}
+                options.insert(0, self._tree(tree))
+            found = self.lowering.book.share(f"{self.hint}-field", alt(options))
+            self._fields[key] = found
+        return found
+
+    def _tree(self, members: dict[str, Expr]) -> Expr:
+        """Return keys, each with its value and what follows, told apart as they come."""
+        book, colon = self.lowering.book, self.lowering.style.colon
+        entries = [
+            (
+                json.dumps(name, ensure_ascii=False)[1:-1],
+                book.share(f"{self.hint}-value", seq(Text('"'), colon, found)),
+            )
+            for name, found in members.items()
+        ]
         return prefix_tree(entries, share=lambda branch: book.share(f"{self.hint}-key", branch))
 
     def _valued(self, rows: list[tuple[Goal, set[_State]]]) -> Expr:
@@ -148,11 +213,10 @@ class Objects:
             told_apart = self._told_apart(rows)
             if told_apart is not None:
                 return told_apart
-        found = [self._value(goal, frozenset(targets)) for goal, targets in rows]
-        return found[0] if len(found) == 1 else Alt(tuple(found))
+        return alt([self._value(goal, frozenset(targets)) for goal, targets in rows])
 
     def _value(self, goal: Goal, targets: frozenset[_State]) -> Expr:
-        return Seq((self.lowering.value(goal), self.lowering.style.after, self.rest(targets)))
+        return seq(self.lowering.value(goal), self.lowering.style.after, self.rest(targets))
 
     def _told_apart(self, rows: list[tuple[Goal, set[_State]]]) -> Expr | None:
         """Return values as one prefix tree, with what each of them leads to; None if too many."""
@@ -165,13 +229,12 @@ class Objects:
                 leads.setdefault(text, set()).update(targets)
         after = self.lowering.style.after
         return prefix_tree(
-            [(text, Seq((after, self.rest(frozenset(to))))) for text, to in leads.items()]
+            [(text, seq(after, self.rest(frozenset(to)))) for text, to in leads.items()]
         )
 
-    def _other(self, names: Language, goal: Goal, targets: frozenset[_State]) -> Expr:
+    def _other(self, names: Language, value: Expr) -> Expr:
         """Return a key of a language, with its value and all that follows."""
-        key = self.lowering.key(names, f"{self.hint}-name")
-        return Seq((key, self._value(goal, targets)))
+        return seq(self.lowering.key(names, f"{self.hint}-name"), value)
 
 
 def _order(state: _State) -> tuple[int, int, int, list[int], list[int]]:

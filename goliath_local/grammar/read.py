@@ -21,7 +21,9 @@ from goliath_local.grammar.verify import verify
 if TYPE_CHECKING:
     from goliath_local.grammar.rules import Expr
 
-MAX_TEXT_BYTES = 64 * 1024
+MAX_TEXT_BYTES = 512 * 1024
+"""Also what `compile_schema` writes at most, so that all it writes can be read back."""
+
 MAX_DEPTH = 64
 _UNENDING = frozenset("*+")
 _DEFINES = re.compile(r"[ \t]*::=")

@@ -7,7 +7,7 @@ Source: llama.cpp, grammars/README.md, for what GBNF means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -29,6 +29,16 @@ class Chars:
     """Inclusive code point ranges, sorted, not touching."""
 
     negated: bool = False
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Kept once it was asked for: expressions are looked up by it over and over."""
+
+    def __hash__(self) -> int:
+        """Return what is equal for equal expressions."""
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash((self.ranges, self.negated)))
+            return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,16 @@ class Seq:
     """One after the other."""
 
     items: tuple[Expr, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Kept once it was asked for: expressions are looked up by it over and over."""
+
+    def __hash__(self) -> int:
+        """Return what is equal for equal expressions."""
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash(("seq", self.items)))
+            return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +70,16 @@ class Alt:
     """Any one of them."""
 
     options: tuple[Expr, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Kept once it was asked for: expressions are looked up by it over and over."""
+
+    def __hash__(self) -> int:
+        """Return what is equal for equal expressions."""
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash(("alt", self.options)))
+            return self._hash
 
 
 @dataclass(frozen=True, slots=True)

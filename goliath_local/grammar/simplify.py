@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from goliath_local.grammar.rules import Alt, Chars, Expr, Ref, Repeat, Seq, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
 _NOTHING = Text("")
 _SOME = 0
@@ -32,6 +32,8 @@ class Uses:
 
     parts: int
     depth: int
+    shape: tuple[Hashable, ...]
+    """The expression but for the names; equal for those that differ in nothing else."""
 
 
 def uses_of(expr: Expr) -> Uses:
@@ -39,29 +41,37 @@ def uses_of(expr: Expr) -> Uses:
     names: list[str] = []
     depths: list[int] = []
     counted: set[str] = set()
-    parts = deepest = 0
+    shape: list[Hashable] = []
+    deepest = 0
     waiting: list[tuple[Expr, int, bool]] = [(expr, 0, False)]
     while waiting:
         part, depth, is_counted = waiting.pop()
-        parts += 1
         if isinstance(part, Ref):
+            shape.append(None)
             names.append(part.name)
             depths.append(depth)
             if is_counted:
                 counted.add(part.name)
+        elif isinstance(part, Text):
+            shape.append(part.text)
         elif isinstance(part, Seq):
+            shape.append(len(part.items))
             waiting += [(item, depth, is_counted) for item in part.items[::-1]]
         elif isinstance(part, Alt):
+            shape.append(-len(part.options))
             waiting += [(option, depth + 1, is_counted) for option in part.options[::-1]]
         elif isinstance(part, Repeat):
+            shape.append((part.least, part.most))
             many = part.least > 1 or (part.most is not None and part.most > 1)
             waiting.append((part.item, depth + 1, is_counted or many))
+        else:
+            shape.append(part)
         deepest = max(deepest, depth)
-    return Uses(tuple(names), tuple(depths), frozenset(counted), parts, deepest)
+    return Uses(tuple(names), tuple(depths), frozenset(counted), len(shape), deepest, tuple(shape))
 
 
-def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:  # noqa: PLR0911  # one a kind
-    """Return the expression without needless parts, with some rules written out.
+def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
+    """Return the expression with some rules written out, and no needless parts.
 
     Args:
         expr: any expression.
@@ -75,37 +85,43 @@ def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:  # noqa: PLR0911  
     if isinstance(expr, Text | Chars):
         return expr
     if isinstance(expr, Seq):
-        return _seq([rebuilt(item, instead) for item in expr.items])
+        return seq(*[rebuilt(item, instead) for item in expr.items])
     if isinstance(expr, Alt):
-        return _alt([rebuilt(option, instead) for option in expr.options])
-    inner = rebuilt(expr.item, instead)
-    if expr.most == 0 or inner == _NOTHING:
-        return _NOTHING
-    return inner if expr.least == expr.most == 1 else Repeat(inner, expr.least, expr.most)
+        return alt([rebuilt(option, instead) for option in expr.options])
+    return repeat(rebuilt(expr.item, instead), expr.least, expr.most)
 
 
-def _seq(items: list[Expr]) -> Expr:
+def seq(*items: Expr) -> Expr:
+    """Return one after the other."""
     found: list[Expr] = []
+    last: Expr = _NOTHING
     for item in items:
-        for part in item.items if isinstance(item, Seq) else (item,):
-            last = found[-1] if found else _NOTHING
-            if isinstance(part, Text) and isinstance(last, Text) and found:
-                found[-1] = Text(last.text + part.text)
-            elif isinstance(part, Repeat) and isinstance(part.item, Chars) and part.item == last:
+        for part in item.items if type(item) is Seq else (item,):
+            if type(part) is Text:
+                if not part.text:
+                    continue
+                if type(last) is Text and found:
+                    last = found[-1] = Text(last.text + part.text)
+                    continue
+            elif type(part) is Repeat and type(last) is Chars and part.item == last:
                 most = None if part.most is None else part.most + 1
-                found[-1] = Repeat(last, part.least + 1, most)
-            elif part != _NOTHING:
-                found.append(part)
+                last = found[-1] = Repeat(last, part.least + 1, most)
+                continue
+            last = part
+            found.append(part)
     if len(found) == 1:
-        return found[0]
-    return Seq(tuple(found)) if found else Text("")
+        return last
+    return Seq(tuple(found)) if found else _NOTHING
 
 
-def _alt(options: list[Expr]) -> Expr:
+def alt(options: Iterable[Expr]) -> Expr:
+    """Return any one of them."""
     found: dict[Expr, int | None] = {}
     for option in options:
-        for part in option.options if isinstance(option, Alt) else (option,):
-            found[part] = None
+        if isinstance(option, Alt):
+            found |= dict.fromkeys(option.options)
+        else:
+            found[option] = None
     # A way that leads to nothing at all makes the others optional.
     is_optional = found.pop(_NOTHING, _SOME) is None
     if not found:
@@ -114,6 +130,13 @@ def _alt(options: list[Expr]) -> Expr:
     if is_optional and not _may_be_empty(whole):
         return Repeat(whole, 0, 1)
     return Alt((*found, _NOTHING)) if is_optional else whole
+
+
+def repeat(item: Expr, least: int, most: int | None) -> Expr:
+    """Return the item so many times over."""
+    if most == 0 or item == _NOTHING:
+        return _NOTHING
+    return item if least == most == 1 else Repeat(item, least, most)
 
 
 def _may_be_empty(expr: Expr) -> bool:

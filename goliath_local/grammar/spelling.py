@@ -7,9 +7,11 @@ characters takes every spelling JSON has. Source: RFC 8259 section 7, strings.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Alt, Chars, Expr, Repeat, Seq, Text
+from goliath_local.grammar.simplify import alt, seq
 from goliath_local.schema.regular import ANYTHING, CharSet, chars, common, holds, united, without
 
 if TYPE_CHECKING:
@@ -79,39 +81,35 @@ class Spelling:
         return found
 
     def _some(self, held: CharSet) -> Expr:
-        options: list[Expr] = []
-        plain = without(held, _MUST_ESCAPE)
-        if plain:
-            options.append(as_class(plain))
-        escapes = self._escapes(held)
+        plain, parts, is_wide = _spelled(held, self.by_letter)
+        escapes = [*parts, seq(Text("u"), self._beyond_ascii())] if is_wide else parts
+        options = [] if plain is None else [plain]
         if escapes:
-            after = escapes[0] if len(escapes) == 1 else Alt(tuple(escapes))
-            escape: Expr = Seq((Text("\\"), after))
+            escape = seq(Text("\\"), alt(escapes))
             options.append(self.book.share("escape", escape) if len(escapes) > 2 else escape)
-        if len(options) == 1:
-            return options[0]
-        return self.book.share("char", Alt(tuple(options)))
+        return self.book.share("char", alt(options)) if len(options) > 1 else options[0]
 
-    def _escapes(self, held: CharSet) -> list[Expr]:
-        """Return what may follow a backslash."""
-        found: list[Expr] = []
-        is_wide = common(held, _BEYOND_ASCII) == _BEYOND_ASCII
-        short = "".join(letter for char, letter in _SHORT.items() if holds(held, ord(char)))
-        if holds(held, 0x2F) and (is_wide or self.by_letter):
-            short += "/"
-        if short:
-            found.append(as_class(chars(short)))
-        controls = common(held, _CONTROLS)
-        if not is_wide:
-            controls = without(controls, chars("".join(_SHORT)))
-        if controls:
-            found.append(_control(controls))
-        if is_wide:
-            found.append(Seq((Text("u"), self._beyond_ascii())))
-        elif self.by_letter:
-            found += _hexadecimal(common(held, _IN_PLACE))
-            found += _pairs(common(held, ((0x10000, _LAST),)))
-        return found
+
+@lru_cache(maxsize=4096)
+def _spelled(held: CharSet, by_letter: bool) -> tuple[Expr | None, tuple[Expr, ...], bool]:
+    """Return characters as themselves, what may follow a backslash, and whether any code may."""
+    plain = without(held, _MUST_ESCAPE)
+    is_wide = common(held, _BEYOND_ASCII) == _BEYOND_ASCII
+    found: list[Expr] = []
+    short = "".join(letter for char, letter in _SHORT.items() if holds(held, ord(char)))
+    if holds(held, 0x2F) and (is_wide or by_letter):
+        short += "/"
+    if short:
+        found.append(as_class(chars(short)))
+    controls = common(held, _CONTROLS)
+    if not is_wide:
+        controls = without(controls, chars("".join(_SHORT)))
+    if controls:
+        found.append(_control(controls))
+    if by_letter and not is_wide:
+        found += _hexadecimal(common(held, _IN_PLACE))
+        found += _pairs(common(held, ((0x10000, _LAST),)))
+    return (as_class(plain) if plain else None), tuple(found), is_wide
 
 
 def as_class(held: CharSet) -> Expr:

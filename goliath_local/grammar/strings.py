@@ -131,7 +131,10 @@ class _Writer:
             \d{4}-       four states in a row, nothing else leads out     → [0-9]{4} …
             \d{1,9}\.     the point leads out of each, to one state         → [0-9]{0,8} "." …
         """
-        for held, _ in self.automaton.steps[number]:
+        a = self.automaton
+        for held, to in a.steps[number]:
+            if to == number or all(chars != held for chars, _ in a.steps[to]):
+                continue
             length, last = self._row(number, held)
             if length < _SHORTEST_RUN:
                 continue

@@ -74,6 +74,8 @@ class Survey:
         self._find_fertile()
         if not self.at(reader.root).is_fertile:
             raise self._barren(reader.root)
+        if closed:
+            self._verify_places()
 
     def key(self, goal: Goal) -> Hashable:
         """Return what is equal for goals that say the same."""
@@ -199,7 +201,7 @@ class Survey:
     def _text(self, found: Prepared, text: Language) -> Automaton | Language | None:
         if text is self.reader.algebra.nothing:
             return None
-        if is_run(text):
+        if is_run(text) or text.kind is Kind.EXCEPT:
             return text
         heavy = weight(text)
         if heavy is not None and heavy > MOST_WEIGHT:
@@ -262,6 +264,18 @@ class Survey:
             for prepared in self._by_key.values():
                 if not prepared.is_fertile and self._bears(prepared):
                     prepared.is_fertile = changed = True
+
+    def _verify_places(self) -> None:
+        """Raise where a key or an item may be left out, but nothing it could be fits its schema.
+
+        By the letter that is a way to say that it has to be left out. Who writes a schema to
+        decode under says so with `false`; a contradiction is a mistake.
+        """
+        for prepared in self._by_key.values():
+            if not prepared.is_fertile and len(prepared.goal) == 1:
+                place = self.reader.document.numbered(prepared.goal[0])
+                if not (place.negated or self.reader.says_never(place)):
+                    raise self._barren(prepared.goal)
 
     def _bears(self, prepared: Prepared) -> bool:
         values = prepared.values

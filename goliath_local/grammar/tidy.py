@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goliath_local.grammar.rules import Chars, Expr, Ref, Rules, Text
 from goliath_local.grammar.simplify import Uses, rebuilt, uses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 _DEEPEST = 12
 """Groups inside one another in one rule, so that no reader of GBNF runs out of stack."""
@@ -31,38 +31,64 @@ _NUMBERED = re.compile(r"-\d+$")
 
 def tidy(rules: Mapping[str, Expr]) -> Rules:
     """Return the rules, tidied, `root` first and the others as they are met."""
-    merged, uses = _merged(rules)
-    moves = _Moves(merged, uses)
+    uses, same = _merged(rules)
+    moves = _Moves(rules, uses)
     names = _renamed(moves)
-    return Rules({names[name]: moves.built(name, names) for name in names})
+    written = _Written(moves, names, same)
+    return Rules({names[name]: rebuilt(rules[name], written) for name in names})
 
 
-def _merged(rules: Mapping[str, Expr]) -> tuple[dict[str, Expr], dict[str, Uses]]:
-    """Return the rules that the root needs, equal ones made one, and what they refer to."""
-    uses = {name: uses_of(expr) for name, expr in rules.items()}
-    order = _reached({name: found.names for name, found in uses.items()})
-    by_expr: dict[Expr, str] = {}
-    instead: dict[str, Expr] = {}
-    merged: dict[str, Expr] = {}
-    # From the back, so that what a rule refers to was mostly seen before.
-    for name in reversed(order):
-        whole = rebuilt(rules[name], instead)
-        first = by_expr.setdefault(whole, name)
-        if name not in (first, "root"):
-            instead[name] = Ref(first)
-        else:
-            merged[name] = whole
-    found: dict[str, Expr] = {}
-    for name in order:
-        if name in merged:
-            whole = merged[name]
-            uses[name] = uses_of(whole)
-            if any(other in instead for other in uses[name].names):
-                # It was met before the rule it is to refer to.
-                whole = rebuilt(whole, instead)
-                uses[name] = uses_of(whole)
-            found[name] = whole
-    return found, uses
+def _merged(rules: Mapping[str, Expr]) -> tuple[dict[str, Uses], dict[str, str]]:
+    """Return what the rules refer to, one rule of each kind, and which one stands for a rule."""
+    uses: dict[str, Uses] = {}
+    waiting = ["root"]
+    while waiting:
+        name = waiting.pop()
+        if name not in uses:
+            found = uses[name] = uses_of(rules[name])
+            waiting += found.names[::-1]
+    same = _same(uses)
+    kept: dict[str, Uses] = {}
+    for name, one in uses.items():
+        if same[name] == name:
+            names = tuple([same[other] for other in one.names])
+            if names == one.names:
+                kept[name] = one
+            else:
+                counted = frozenset([same[other] for other in one.counted])
+                kept[name] = replace(one, names=names, counted=counted)
+    return kept, same
+
+
+def _same(uses: Mapping[str, Uses]) -> dict[str, str]:
+    """Return for each rule the first that says the same, whatever others are called.
+
+    All rules of one shape are taken for the same, until those they refer to are not.
+    """
+    kinds: dict[Hashable, int] = {}
+    kind = {name: kinds.setdefault(found.shape, len(kinds)) for name, found in uses.items()}
+    groups: dict[int, list[str]] = {}
+    for name, number in kind.items():
+        groups.setdefault(number, []).append(name)
+    unsure = [group for group in groups.values() if len(group) > 1]
+    number, is_settled = len(kinds), False
+    while not is_settled:
+        is_settled = True
+        finer: list[list[str]] = []
+        fresh: list[tuple[str, int]] = []
+        for group in unsure:
+            parts: dict[tuple[int, ...], list[str]] = {}
+            for name in group:
+                parts.setdefault(tuple([kind[n] for n in uses[name].names]), []).append(name)
+            finer += [part for part in parts.values() if len(part) > 1]
+            for part in list(parts.values())[1:]:
+                is_settled = False
+                fresh += [(name, number) for name in part]
+                number += 1
+        kind |= fresh
+        unsure = finer
+    first: dict[int, str] = {}
+    return {name: first.setdefault(number, name) for name, number in kind.items()}
 
 
 def _reached(refers: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -127,10 +153,6 @@ class _Moves:
                 depth = max(depth, at + sizes[other].depth)
         return _Size(parts, depth)
 
-    def built(self, name: str, names: Mapping[str, str]) -> Expr:
-        """Return a rule with all that moved into it, under the new names."""
-        return rebuilt(self.rules[name], _Written(self, names))
-
     def kept(self) -> list[str]:
         """Return the rules that stay, in the order they are met."""
         return _reached(self.refers)
@@ -139,16 +161,17 @@ class _Moves:
 class _Written(dict[str, Expr]):
     """What stands for a name: a rule that moved there, or the new name."""
 
-    def __init__(self, moves: _Moves, names: Mapping[str, str]) -> None:
+    def __init__(self, moves: _Moves, names: Mapping[str, str], same: Mapping[str, str]) -> None:
         super().__init__()
-        self.moves, self.names = moves, names
+        self.moves, self.names, self.same = moves, names, same
 
     def __missing__(self, name: str) -> Expr:
         found: Expr
-        if name in self.moves.moved:
-            found = rebuilt(self.moves.rules[name], self)
+        first = self.same[name]
+        if first in self.moves.moved:
+            found = rebuilt(self.moves.rules[first], self)
         else:
-            found = Ref(self.names[name])
+            found = Ref(self.names[first])
         self[name] = found
         return found
 

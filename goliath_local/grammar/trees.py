@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goliath_local.grammar.rules import Alt, Expr, Seq, Text
+from goliath_local.grammar.rules import Expr, Text
+from goliath_local.grammar.simplify import alt, seq
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,9 +34,9 @@ def prefix_tree(
     """
     if len(entries) == 1:
         text, after = entries[0]
-        return Seq((Text(text), after)) if text else after
+        return seq(Text(text), after)
     if depth > _DEEPEST:
-        return Alt(tuple(Seq((Text(text), after)) for text, after in entries))
+        return alt(seq(Text(text), after) for text, after in entries)
     groups: dict[str, list[tuple[str, Expr]]] = {}
     for text, after in entries:
         groups.setdefault(text[:1], []).append((text, after))
@@ -49,8 +50,8 @@ def prefix_tree(
         inner = prefix_tree(rest, share=share, depth=depth + 1)
         if len(rest) > 1:
             inner = share(inner)
-        options.append(Seq((Text(shared), inner)))
-    return options[0] if len(options) == 1 else Alt(tuple(options))
+        options.append(seq(Text(shared), inner))
+    return alt(options)
 
 
 def _common_start(texts: list[str]) -> str:

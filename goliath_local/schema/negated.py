@@ -120,7 +120,7 @@ def _listed(reader: Reads, place: Place, keyword: str) -> list[Values]:
         null=not any(value is None for value in values),
         booleans=found.booleans - {value for value in values if isinstance(value, bool)},
         numbers=(NumberSet(left_out=frozenset(numbers)),),
-        text=reader.algebra.but(reader.algebra.automaton(of_texts(texts))),
+        text=reader.algebra.but_texts(texts),
     )
     for value in containers:
         meaning = reader.document.invented(spelled_out(value), place.pointer, place.resource)

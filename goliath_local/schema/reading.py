@@ -81,6 +81,7 @@ class Reader:
         self._known: dict[tuple[frozenset[int], bool], Values] = {}
         self._open: dict[int, None] = {}
         self._automata: dict[Language, Automaton | None] = {}
+        self._left_out: set[Language] = set()
         self.states = 0
         """States of all automata made so far."""
 
@@ -129,8 +130,17 @@ class Reader:
 
     def is_empty(self, text: Language) -> bool:
         """Return whether surely no text belongs to a language."""
+        if text.kind is Kind.EXCEPT:
+            self._count(text)
+            return False
         found = self.automaton(text)
         return found is not None and found.is_empty
+
+    def _count(self, text: Language) -> None:
+        """Count the states that keeping texts out of keys takes, as if it were an automaton."""
+        if text not in self._left_out:
+            self._left_out.add(text)
+            self.states += sum(map(len, text.args[0]))
 
     def met(self, left: Values, right: Values, source: Deferred) -> Values:
         """Return what both allow, or the left and a report when that is too much to tell apart."""
@@ -234,6 +244,17 @@ class Reader:
             reason = "$recursiveRef across several schemas: use $ref"
             raise SchemaError(place.pointer, keyword, reason)
         return self.document.target(place, keyword)
+
+    def says_never(self, place: Place) -> bool:
+        """Return whether a schema rules out everything in so many words: `false`, `not: {}`."""
+        schema = place.schema
+        if isinstance(schema, bool):
+            return not schema
+        said = {key: value for key, value in schema.items() if key not in SILENT}
+        if list(said) == ["$ref"]:
+            target = self.document.target(place)
+            return target is not place and target.schema is False
+        return said in ({"not": {}}, {"not": True})
 
     def blame(self, goal: Goal) -> SchemaError:
         """Return the error that says why no value fits a goal."""

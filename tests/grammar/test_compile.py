@@ -337,7 +337,7 @@ def test_a_chain_of_references_is_refused_where_it_gets_too_long() -> None:
 
 def test_a_huge_name_is_refused_by_the_size_of_its_grammar() -> None:
     start = time.process_time()
-    assert "characters" in refused(closed(**{"x" * 1_048_576: {}})).reason
+    assert "bytes" in refused(closed(**{"x" * 1_048_576: {}})).reason
     assert time.process_time() - start < 1
 
 
@@ -373,3 +373,66 @@ def test_names_of_rules_are_names_in_llama_cpp_too() -> None:
     schema = closed(**{"größe (m²)": {"type": "number"}, "root": {}, "a_b": {"format": "uuid"}})
     for name in compile_schema(schema).rules.by_name:
         assert re.fullmatch("[a-z][a-z0-9-]*|[0-9][a-z0-9-]*", name), name
+
+
+IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
+    ({"properties": {"a": {"type": "string", "enum": [1]}}}, "/properties/a"),
+    ({"type": "array", "items": {"type": "string", "const": 1}}, "/items"),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointer"), IMPOSSIBLE)
+def test_a_contradiction_in_what_may_be_left_out_is_refused_by_its_place(
+    schema: dict[str, Any], pointer: str
+) -> None:
+    assert refused(schema).pointer == pointer
+
+
+@pytest.mark.parametrize(("schema", "pointer"), IMPOSSIBLE)
+def test_by_the_letter_what_nothing_fits_has_to_be_left_out(
+    schema: dict[str, Any], pointer: str
+) -> None:
+    grammar = compile_schema(schema, closed=False)
+    assert grammar.accepts("[]" if schema.get("type") == "array" else "{}")
+    assert not grammar.accepts('["x"]' if schema.get("type") == "array" else '{"a":"x"}')
+
+
+@pytest.mark.parametrize("never", [False, {"not": {}}, {"$ref": "#/$defs/never"}])
+def test_a_key_that_is_ruled_out_in_so_many_words_is_never_written(never: Any) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": never, "b": {"type": "null"}},
+        "$defs": {"never": False},
+    }
+    grammar = compile_schema(schema)
+    assert grammar.accepts("{}")
+    assert grammar.accepts('{"b":null}')
+    assert not grammar.accepts('{"a":null}')
+
+
+def test_what_is_written_by_the_letter_can_be_read_back_whatever_its_size() -> None:
+    names = [f"{word}{number}" for word in ("alpha", "beta", "gamma") for number in range(300)]
+    schema = {"type": "object", "properties": {name: {"type": "null"} for name in names}}
+    grammar = compile_schema(schema, closed=False)
+    assert read_gbnf(grammar.gbnf).by_name.keys() == grammar.rules.by_name.keys()
+
+
+def test_optional_keys_are_written_once_however_many_required_ones_there_are() -> None:
+    def size(required: int) -> int:
+        properties = {f"key_{n:02}": {"type": "null"} for n in range(40)}
+        schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        return len(
+            compile_schema({**schema, "required": list(properties)[:required]}, closed=False).gbnf
+        )
+
+    assert size(7) < 2 * size(1)
+
+
+def test_an_undeclared_key_is_any_text_but_the_declared_names() -> None:
+    properties = {name: {"type": "null"} for name in ("id", "idea", "in", '\u00e9"')}
+    schema = {"type": "object", "properties": properties, "additionalProperties": {"const": 1}}
+    grammar = compile_schema(schema)
+    for key in ("", "i", "ide", "ideas", "inn", "x", "\u00e9", '\u00e9\\"x'):
+        assert grammar.accepts(f'{{"{key}":1}}'), key
+    for key in ("id", "idea", "in", '\u00e9\\"'):
+        assert not grammar.accepts(f'{{"{key}":1}}'), key

@@ -67,27 +67,27 @@ def is_binary_fraction(error: jsonschema.ValidationError) -> bool:
     return error.validator == "multipleOf" and isinstance(error.instance, float)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=seeds)
 def test_a_grammar_allows_what_its_schema_allows(seed: int) -> None:
     assert_same(seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=seeds)
 def test_a_grammar_writes_nothing_that_its_schema_forbids(seed: int) -> None:
     assert_sound(seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(seed=seeds)
 def test_a_grammar_allows_what_its_schema_allows_very_often(seed: int) -> None:
     assert_same(seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=1200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(seed=seeds)
 def test_a_grammar_writes_nothing_that_its_schema_forbids_very_often(seed: int) -> None:
     assert_sound(seed)

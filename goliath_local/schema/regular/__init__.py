@@ -16,7 +16,6 @@ from goliath_local.schema.regular.decimals import Decimals, is_manageable
 from goliath_local.schema.regular.determinise import (
     MAX_STATES,
     TooManyStates,
-    but_texts,
     determinise,
     of_texts,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "Language",
     "Tail",
     "TooManyStates",
-    "but_texts",
     "chars",
     "common",
     "compile_format",

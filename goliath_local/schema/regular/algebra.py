@@ -30,6 +30,7 @@ class Kind(IntEnum):
     NOT = 5
     LOOP = 6
     AUTOMATON = 7
+    EXCEPT = 8
 
 
 class Language:
@@ -121,12 +122,18 @@ class Algebra:
         """Return the intersection."""
         found: dict[int, Language] = {}
         loop: Language | None = None
+        left_out: Language | None = None
         for option in options:
             for part in option.args if option.kind is Kind.BOTH else (option,):
                 if is_run(part):
                     loop = part if loop is None else self._common_run(loop, part)
+                elif part.kind is Kind.EXCEPT:
+                    known = () if left_out is None else left_out.args[0]
+                    left_out = self.but_texts((*known, *part.args[0])) if known else part
                 else:
                     found[part.number] = part
+        if left_out is not None:
+            found[left_out.number] = left_out
         if loop is not None and loop is not self.anything:
             found[loop.number] = loop
         if self.nothing.number in found:
@@ -184,13 +191,22 @@ class Algebra:
         has_empty = automaton.accepting[state]
         return self._make(Kind.AUTOMATON, (automaton, state), has_empty=has_empty)
 
+    def but_texts(self, texts: Iterable[str]) -> Language:
+        """Return every text but some."""
+        return self._but_texts(tuple(sorted(set(texts))))
+
+    def _but_texts(self, texts: tuple[str, ...]) -> Language:
+        if not texts:
+            return self.anything
+        return self._make(Kind.EXCEPT, (texts,), has_empty=texts[0] != "")
+
     def firsts(self, language: Language) -> tuple[CharSet, ...]:
         """Return sets that tell characters apart after which a language goes on differently."""
         if language.firsts is None:
             language.firsts = tuple(dict.fromkeys(self._firsts(language)))
         return language.firsts
 
-    def _firsts(self, language: Language) -> list[CharSet]:
+    def _firsts(self, language: Language) -> list[CharSet]:  # noqa: PLR0911  # by kind
         args = language.args
         match language.kind:
             case Kind.CHARS:
@@ -206,6 +222,9 @@ class Algebra:
                 return list(self.firsts(args[0]))
             case Kind.AUTOMATON:
                 return [held for held, _ in args[0].steps[args[1]]]
+            case Kind.EXCEPT:
+                codes = dict.fromkeys(ord(text[0]) for text in args[0] if text)
+                return [((code, code),) for code in codes]
             case _:
                 return [held for part in args for held in self.firsts(part)]
 
@@ -240,6 +259,9 @@ class Algebra:
                     if holds(held, code):
                         return self.automaton(args[0], target)
                 return self.nothing
+            case Kind.EXCEPT:
+                char = chr(code)
+                return self._but_texts(tuple(text[1:] for text in args[0] if text[:1] == char))
 
     def _after_then(self, language: Language, code: int) -> Language:
         options: list[Language] = []

@@ -22,7 +22,9 @@ _LAST = 0x10FFFF
 
 def chars(text: str) -> CharSet:
     """Return the characters of the text as a set."""
-    return united((ord(char), ord(char)) for char in text)
+    if len(text) == 1 and not "\ud800" <= text <= "\udfff":
+        return ((ord(text), ord(text)),)
+    return united([(ord(char), ord(char)) for char in text])
 
 
 def united(ranges: Iterable[tuple[int, int]]) -> CharSet:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.schema.regular.algebra import Kind, Language, is_run
 from goliath_local.schema.regular.automaton import Automaton, Tail
-from goliath_local.schema.regular.charsets import ANYTHING, CharSet, others, parts, united
+from goliath_local.schema.regular.charsets import CharSet, parts, united
 from goliath_local.schema.regular.minimal import minimal_blocks
 
 if TYPE_CHECKING:
@@ -64,18 +64,6 @@ def determinise(
         accepting,
         tails,
     )
-
-
-def but_texts(texts: Iterable[str]) -> Automaton:
-    """Return the minimal automaton of every text but some."""
-    held = of_texts(texts)
-    end = len(held.steps)
-    rows: list[tuple[tuple[CharSet, int], ...]] = []
-    for row in held.steps:
-        known = united([one for chars, _ in row for one in chars])
-        rows.append((*row, (others(known), end)))
-    accepting = (*(not ends for ends in held.accepting), True)
-    return Automaton((*rows, ()), accepting, (*held.tails, Tail(ANYTHING, 0, None)))
 
 
 def _tail(state: Language) -> Tail | None:
@@ -153,7 +141,14 @@ def _merged(
                 numbers[block[target]] = len(order)
                 order.append(block[target])
             held_by.setdefault(numbers[block[target]], []).extend(held)
-        rows.append(tuple((united(held), target) for target, held in held_by.items()))
+        rows.append(
+            tuple(
+                [
+                    (tuple(held) if len(held) == 1 else united(held), target)
+                    for target, held in held_by.items()
+                ]
+            )
+        )
     picked = [example[number] for number in order]
     return Automaton(
         tuple(rows), tuple(accepting[s] for s in picked), tuple(tails[s] for s in picked)
