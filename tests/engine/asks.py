@@ -86,16 +86,21 @@ def answer(ask: str, log: tuple[str, ...] = (), **more: Any) -> Request:
 
 
 def session() -> list[Request]:
-    """A few turns as one conversation would ask them, one after the other: 42 requests."""
+    """A few turns as one conversation would ask them, one after the other: 42 requests.
+
+    The first turn is replied to at length, so that replies that end by themselves are among
+    them; the others are cut short, since it is their prompts that differ.
+    """
     asked = []
     for index, ask in enumerate(ASKS):
         log = tuple(f"{n}. create_task title={'abc'[n % 3]} → ok" for n in range(index))
+        cap = 32 if index == 0 else 6
         asked += [
-            conductor(ask, log),
-            worker(ask),
-            conductor(ask, (*log, f"{index}. list_tasks → 1. milk 2. bread")),
-            worker(f"{ask} again", temperature=0.9, seed=index),
-            answer(ask, log),
-            answer(ask, log, temperature=0.7, seed=7, max_tokens=8),
+            conductor(ask, log, max_tokens=cap),
+            worker(ask, max_tokens=cap),
+            conductor(ask, (*log, f"{index}. list_tasks → 1. milk 2. bread"), max_tokens=cap),
+            worker(f"{ask} again", temperature=0.9, seed=index, max_tokens=cap),
+            answer(ask, log, max_tokens=5),
+            answer(ask, log, temperature=0.7, seed=7, max_tokens=5),
         ]
     return asked

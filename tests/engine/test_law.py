@@ -1,7 +1,8 @@
 """The law: a reply is the same bytes whatever was evaluated before it.
 
 For one file, one build and one list of parts it does not matter whether the cache is cold, warm,
-truncated, restored from memory or from disk, or prewarmed. Two real models, 42 requests each.
+truncated, restored from memory or from disk, or prewarmed. Two real models, 42 requests each; what
+does not depend on the weights (the order of requests, disk, threads) is tried on the smaller one.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(600)]
 
 REQUESTS = session()
+SMALLER = "smollm2-135m"
 
 
-@pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b"])
+smaller_only = pytest.mark.parametrize("card_name", [SMALLER], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", params=[SMALLER, "qwen2.5-coder-0.5b"])
 def card_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -72,12 +77,17 @@ async def cold(load: Callable[..., LocalModel]) -> list[Any]:
 async def test_a_warm_cache_gives_the_bytes_of_a_cold_one(load: Any, cold: list[Any]):
     with load() as model:
         assert await replies(model, REQUESTS) == cold
+        last = await model.generate(REQUESTS[0])
+        assert last.usage.evaluated_tokens < last.usage.prompt_tokens / 4
+
+
+@smaller_only
+async def test_requests_in_another_order_give_the_bytes_of_cold_ones(load: Any, cold: list[Any]):
+    with load() as model:
         order = list(range(len(REQUESTS)))
         random.Random(0).shuffle(order)
         again = await replies(model, [REQUESTS[index] for index in order])
         assert again == [cold[index] for index in order]
-        last = await model.generate(REQUESTS[0])
-        assert last.usage.evaluated_tokens < last.usage.prompt_tokens / 4
 
 
 async def test_a_truncated_cache_gives_the_bytes_of_a_cold_one(load: Any, cold: list[Any]):
@@ -90,6 +100,7 @@ async def test_a_truncated_cache_gives_the_bytes_of_a_cold_one(load: Any, cold: 
         assert reused > 0
 
 
+@smaller_only
 async def test_a_restart_from_disk_gives_the_bytes_of_a_cold_one(
     load: Any, cold: list[Any], tmp_path: Path
 ):
@@ -104,6 +115,7 @@ async def test_a_restart_from_disk_gives_the_bytes_of_a_cold_one(
         assert await replies(model, REQUESTS[1:]) == cold[1:]
 
 
+@smaller_only
 async def test_another_number_of_threads_gives_the_same_bytes(load: Any, cold: list[Any]):
     with load(threads=1) as model:
         assert await replies(model, REQUESTS[:12]) == cold[:12]
