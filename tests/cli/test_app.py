@@ -130,6 +130,7 @@ def command(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_closed_streams_do_no_harm(home) -> None:
     assert command("config", "show", "--json", shell="2>&-").stdout.startswith("{")
     assert command("config", "show", shell="2>&- >&-").returncode == 0

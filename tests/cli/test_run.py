@@ -367,6 +367,7 @@ def in_shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_json_can_be_piped_with_stderr_closed(home, script) -> None:
     engine = script(said("Grüße 🦜"))
     ran = in_shell(f"goliath-local run --engine {engine} --json hi 2>&- < /dev/null | cat")

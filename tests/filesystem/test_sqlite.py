@@ -34,6 +34,7 @@ async def test_of_two_writers_with_one_revision_exactly_one_succeeds(tmp_path: P
     assert (await one.read("/a")).revision == revision
 
 
+@pytest.mark.slow
 async def test_of_two_processes_creating_a_file_exactly_one_succeeds(tmp_path: Path) -> None:
     program = """
 import asyncio, sys

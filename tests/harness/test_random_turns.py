@@ -319,4 +319,4 @@ def test_random_turns_keep_every_promise():
 
 @pytest.mark.slow
 def test_ten_thousand_random_turns_keep_every_promise():
-    _run(1_400, 8)
+    _run(1_250, 8)
