@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.demo import demo_tools
 from goliath_local.grammar import compile_schema
-from goliath_local.harness import plan_schema_for, planning_schema
+from goliath_local.harness import opening_schema, plan_schema_for, planning_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,7 @@ def built_in() -> dict[str, Mapping[str, Any]]:
     names = [tool.name for tool in tools]
     return {
         "plan": planning_schema(names),
+        "plan-first": opening_schema(names, [tool.name for tool in tools if not tool.writes]),
         "plan-without-tools": planning_schema([]),
         "plan-as-documented": plan_schema_for(names),
         **{f"arguments-{tool.name}": tool.parameters.json for tool in tools},

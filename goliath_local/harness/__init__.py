@@ -6,7 +6,12 @@ from goliath_local.harness.conversation import (
     Conversations,
 )
 from goliath_local.harness.deadline import deadline
-from goliath_local.harness.plans import plan_schema, plan_schema_for, planning_schema
+from goliath_local.harness.plans import (
+    opening_schema,
+    plan_schema,
+    plan_schema_for,
+    planning_schema,
+)
 from goliath_local.harness.result import RunResult
 from goliath_local.harness.settings import (
     Confirm,
@@ -39,6 +44,7 @@ __all__ = [
     "deadline",
     "is_factory",
     "open_turn",
+    "opening_schema",
     "plan_schema",
     "plan_schema_for",
     "planning_schema",
