@@ -189,7 +189,7 @@ class PromptPiece:
 
     text: str
     is_template: bool
-    """Written by the chat template: its control tokens are read as such, everyone else's as text."""
+    """Written by the chat template: its control tokens count as such, all other text's as text."""
 
     tokens: int
 
