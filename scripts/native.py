@@ -1,0 +1,249 @@
+"""The native layer under strain: long life, loads, wrong order of life, short memory.
+
+    python scripts/native.py --way flat --count 300      # replies; memory after the fiftieth
+    python scripts/native.py --way loads --count 50      # load, reply, close
+    python scripts/native.py --way life --count 200      # random open, ask, cancel, close, drop
+    python scripts/native.py --way short --count 20      # address space from 0.1 to 2 x the need
+
+Each trial is a child process with a time limit, run with `-X dev -W error`, so a signal is a
+result; whatever a child writes to stderr is a fault. Needs an installed model. Exit code 1 when
+anything falls short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import faulthandler
+import gc
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from goliath_local.catalogue import find_card, installed_path  # noqa: E402 - after the path
+from goliath_local.engine import EngineSettings, LocalModel, load_model  # noqa: E402
+from goliath_local.errors import GoliathError, ModelUnavailable, RunCancelled  # noqa: E402
+from goliath_local.model import Part, Request, Stage  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FLAT_BYTES = 20 << 20
+"""How far memory may grow after the fiftieth reply."""
+
+LOAD_BYTES = 1 << 20
+"""How far memory may grow with each load."""
+
+WARM_UP = 50
+STEPS_OF_A_LIFE = 12
+_PLAN = {
+    "type": "object",
+    "properties": {"kind": {"enum": ["tool", "answer"]}, "brief": {"type": "string"}},
+    "required": ["kind", "brief"],
+}
+
+
+def open_tiny(name: str) -> LocalModel:
+    """Load the installed model of that name."""
+    path = installed_path(find_card(name))
+    if path is None:
+        sys.exit(f"{name} is not installed. Get it: goliath-local models pull {name}")
+    return load_model(path, name=name, settings=EngineSettings(deterministic=True))
+
+
+def a_request(chance: random.Random, **more: Any) -> Request:
+    """Return a question with a head that others share, constrained or not."""
+    schema = _PLAN if chance.random() < 0.5 else None
+    words = " ".join(f"word{chance.randrange(999)}" for _ in range(chance.randint(1, 60)))
+    return Request(
+        stage=Stage.CONDUCTOR,
+        system=(Part(name="instructions", text="You plan one step at a time. " * 6),),
+        user=(Part(name="ask", text=words),),
+        **{"schema": schema, "max_tokens": chance.randint(1, 12), **more},
+    )
+
+
+def rss_bytes() -> int:
+    """Return the memory this process holds."""
+    import psutil
+
+    gc.collect()
+    return int(psutil.Process().memory_info().rss)
+
+
+def flat(name: str, count: int, seed: int) -> dict[str, Any]:
+    """Reply so many times; say how memory grew after the fiftieth reply."""
+    chance, grown, first = random.Random(seed), 0, 0
+    with open_tiny(name) as model:
+        for number in range(count):
+            asyncio.run(model.generate(a_request(chance)))
+            if number + 1 == min(WARM_UP, count):
+                first = rss_bytes()
+        grown = rss_bytes() - first
+    return {"grown_bytes": grown, "ok": grown <= FLAT_BYTES}
+
+
+def loads(name: str, count: int, seed: int) -> dict[str, Any]:
+    """Load, reply once and close so many times; say how memory and handles grew."""
+    import psutil
+
+    chance, first, handles = random.Random(seed), 0, 0
+    for number in range(count):
+        with open_tiny(name) as model:
+            asyncio.run(model.generate(a_request(chance, max_tokens=1)))
+        if number + 1 == min(5, count):
+            first, handles = rss_bytes(), psutil.Process().num_fds()
+    each = (rss_bytes() - first) / max(1, count - 5)
+    more = psutil.Process().num_fds() - handles
+    return {"bytes_a_load": round(each), "handles": more, "ok": each <= LOAD_BYTES and more == 0}
+
+
+def life(name: str, _count: int, seed: int) -> dict[str, Any]:
+    """Do a dozen things to models in any order; every outcome is a reply or a typed error."""
+    chance = random.Random(seed)
+    models: list[LocalModel] = []
+    done: list[str] = []
+
+    async def cancelled(model: LocalModel) -> None:
+        task = asyncio.create_task(model.generate(a_request(chance, max_tokens=200)))
+        await asyncio.sleep(chance.uniform(0, 0.3))
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, ModelUnavailable, RunCancelled):
+            await task
+
+    async def closed_while_busy(model: LocalModel) -> None:
+        task = asyncio.create_task(model.generate(a_request(chance, max_tokens=200)))
+        await asyncio.sleep(chance.uniform(0, 0.2))
+        await asyncio.to_thread(model.close)
+        with contextlib.suppress(ModelUnavailable, RunCancelled):
+            await task
+
+    steps: dict[str, Callable[[LocalModel], Any]] = {
+        "ask": lambda model: asyncio.run(model.generate(a_request(chance))),
+        "count": lambda model: model.count_text("some words"),
+        "cancel": lambda model: asyncio.run(cancelled(model)),
+        "close": lambda model: model.close(),
+        "close while busy": lambda model: asyncio.run(closed_while_busy(model)),
+        "out of range": lambda model: asyncio.run(
+            model.generate(a_request(chance, max_tokens=chance.choice([0, -1, 2**40, 5000])))
+        ),
+    }
+    for _ in range(STEPS_OF_A_LIFE):
+        if not models or (len(models) < 2 and chance.random() < 0.2):
+            models.append(open_tiny(name))
+            continue
+        if chance.random() < 0.15:
+            models.pop(chance.randrange(len(models)))
+            done.append("drop")
+            continue
+        what = chance.choice(list(steps))
+        done.append(what)
+        with contextlib.suppress(GoliathError):
+            steps[what](chance.choice(models))
+    return {"done": done, "ok": True}
+
+
+def children(options: argparse.Namespace) -> int:
+    """Run the trials of one way in children, and print what came out."""
+    faults = 0
+    seeds = range(options.seed, options.seed + (options.count if options.way == "life" else 1))
+    for seed in seeds:
+        command = [sys.executable, "-X", "dev", "-W", "error", __file__, "--child"]
+        command += ["--way", options.way, "--model", options.model]
+        command += ["--count", str(options.count), "--seed", str(seed)]
+        command += ["--timeout", str(options.timeout)]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=options.timeout + 60, check=False
+        )
+        said = json.loads(ended.stdout) if ended.returncode == 0 and ended.stdout else {}
+        if ended.returncode or ended.stderr or not said.get("ok"):
+            faults += 1
+            print(f"  FAULT seed {seed}: exit {ended.returncode}, {said} {ended.stderr[-600:]}")
+        elif options.way != "life":
+            print(f"{options.way}: {ended.stdout.strip()}")
+    print(f"{options.way}: {len(seeds)} children, {faults} faults")
+    return 1 if faults else 0
+
+
+def short(options: argparse.Namespace) -> int:
+    """Answer within more and more address space: an answer, or exit 3 with a message."""
+    command = [sys.executable, "-m", "goliath_local", "run", "-m", options.model]
+    command += ["Say hello."]
+    need = _peak_bytes(command, options.timeout)
+    faults: list[str] = []
+    codes: list[int] = []
+    for number in range(options.count):
+        share = 0.1 + 1.9 * number / max(1, options.count - 1)
+        limit = int(need * share)
+        ended = subprocess.run(
+            ["prlimit", f"--as={limit}", *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=options.timeout,
+            check=False,
+        )
+        codes.append(ended.returncode)
+        if ended.returncode < 0 or ended.returncode == 1:
+            last = (ended.stderr.strip().splitlines() or [""])[-1]
+            faults.append(f"{share:.2f} x the need: exit {ended.returncode}, {last}")
+    for fault in faults:
+        print(f"  FAULT {fault}")
+    print(f"short: need {need >> 20} MiB, exits {codes}, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+def _peak_bytes(command: list[str], timeout_s: float) -> int:
+    """Return the largest address space of a run that has all it wants."""
+    peak = 0
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = Path(f"/proc/{child.pid}/status")
+    with contextlib.suppress(OSError):
+        while child.poll() is None:
+            for line in status.read_text().splitlines():
+                if line.startswith("VmPeak:"):
+                    peak = max(peak, int(line.split()[1]) << 10)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=min(0.05, timeout_s))
+    return peak
+
+
+def main() -> int:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    ways: dict[str, Callable[[str, int, int], dict[str, Any]]] = {
+        "flat": flat,
+        "loads": loads,
+        "life": life,
+    }
+    parser.add_argument("--way", choices=[*ways, "short"], required=True)
+    parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--timeout", type=float, default=3600, help="of one child, in seconds")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.way == "short":
+        return short(options)
+    if not options.child:
+        return children(options)
+    # Under `-X dev` asyncio remarks on every step that a busy machine makes slow.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
+    # A child that hangs says where, and ends with 1.
+    faulthandler.dump_traceback_later(options.timeout, exit=True)
+    print(json.dumps(ways[options.way](options.model, options.count, options.seed)))
+    sys.stdout.flush()
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
