@@ -36,8 +36,15 @@ _SAID = re.compile(
     r"abend|woche\w*|monat|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
     r"aujourd'hui|demain|hier|soir|matin|semaine|mois|lundi|mardi|mercredi|jeudi|vendredi|samedi|"
     r"dimanche|hoy|mañana|ayer|noche|semana|mes|lunes|martes|miércoles|jueves|viernes|sábado|"
-    r"domingo)\b)|आज|कल|परसों|बजे|एक|दो|तीन|चार|पांच|पाँच|दस|आधा|साढ़े|सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
+    r"domingo|"
+    r"last|next|night|nacht|letzt\w*|nächst\w*|nuit|derni\w*|prochain\w*|pasad\w*|próxim\w*)\b)|आज|कल|परसों|बजे|एक|दो|तीन|चार|पांच|पाँच|दस|आधा|साढ़े|सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
 )
+
+_KNOWN = re.compile(
+    r"[\u4e00-\u9fff\u0900-\u097f]|(?i:\b(the|an|my|for|please|and|of|with|your|"
+    r"mir|mich|mein\w*|der|das|bitte|und|einen|eine|une|moi|mon|pour|est|des|los|por|para|mis)\b)"
+)
+"""Words of the languages whose figures are known. An ask without one is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +59,14 @@ class Checked:
 def without_unsaid_figures(tool: Tool, arguments: Mapping[str, Any], said: str) -> Checked:
     """Return the arguments, less every figure when `said` holds no figure at all.
 
+    Judged in the languages of the evals only; in others every figure stays.
+
     Args:
         tool: whose arguments they are.
         arguments: what the model filled in.
         said: the ask, the conversation and the results that the model saw.
     """
-    if _SAID.search(said):
+    if _SAID.search(said) or not _KNOWN.search(said):
         return Checked(value=dict(arguments), missing=())
     required = tool.parameters.json.get("required", [])
     made_up = [name for name, value in arguments.items() if _is_figure(value)]

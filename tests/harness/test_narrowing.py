@@ -175,10 +175,25 @@ def test_a_figure_is_taken_out_when_nobody_said_any(value, kept):
 
 
 @pytest.mark.parametrize(
-    "said", ["at 7", "at ten to six", "um halb acht", "demain", "七点", "कल सुबह", "on friday"]
+    "said",
+    [
+        "at 7",
+        "at ten to six",
+        "um halb acht",
+        "demain",
+        "七点",
+        "कल सुबह",
+        "on friday",
+        "letzte Nacht",
+    ],
 )
 def test_a_figure_stays_when_some_figure_was_said(said):
     assert without_unsaid_figures(tool(), {"title": "12:00"}, said).missing == ()
+
+
+@pytest.mark.parametrize("said", ["svegliami alle sette", "väck mig klockan sju"])
+def test_a_figure_stays_in_a_language_whose_figures_are_not_known(said):
+    assert without_unsaid_figures(tool(), {"title": "07:00"}, said).missing == ()
 
 
 def test_null_for_an_optional_value_is_no_value():
