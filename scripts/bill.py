@@ -184,7 +184,7 @@ def page(document: dict[str, Any]) -> str:
     lines = [
         "# Licences",
         "",
-        "goliath-local is under the MIT licence (`LICENSE`). Written by `scripts/bill.py` from",
+        "This program is under the MIT licence (`LICENSE`). Written by `scripts/bill.py` from",
         "`requirements.lock` and the model cards; the same as data: `bill-of-materials.json`",
         "(CycloneDX 1.6). The hash of every file is in the lock.",
     ]
