@@ -13,7 +13,10 @@ from goliath_local.cli.app import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES = [page for page in ALL_PAGES if page.stem in {"README", "tools", "embedding", "command"}]
+STANDALONE = {
+    "README", "tools", "embedding", "command", "extensions", "observability", "storage",
+}  # fmt: skip
+PAGES = [page for page in ALL_PAGES if page.stem in STANDALONE]
 """Pages whose blocks stand by themselves; other pages' examples need a server or a schema."""
 
 NEEDS_WEIGHTS = "load_model("
@@ -86,6 +89,7 @@ def test_every_command_that_is_named_exists() -> None:
         match
         for page in ALL_PAGES
         for match in re.findall(r"goliath-local ([a-z]+)", page.read_text(encoding="utf-8"))
+        if page.stem != "licences"  # prose alone
     }
     assert named - set(COMMANDS) == set()
 
@@ -94,3 +98,101 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for page in ALL_PAGES:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of all table rows of a page."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_table_of_models_says_what_the_cards_say() -> None:
+    from goliath_local.catalogue import cards
+
+    told = {row[0].strip("`"): row for row in rows(page("models")) if row[0].startswith("`")}
+    assert set(told) == {card.name for card in cards()}
+    for card in cards():
+        assert told[card.name][1:] == [
+            card.size_class,
+            f"{card.size_bytes / 1e9:.2f} GB",
+            f"{card.needed_bytes / 2**30:.1f} GiB",
+            card.licence,
+        ]
+
+
+def test_the_bounds_of_speed_are_bandwidth_over_size() -> None:
+    table = [row for row in rows(page("small-machines")) if row[1].endswith("GB/s")]
+    assert len(table) == 3
+    for row in table:
+        bandwidth = float(row[1].split()[0])
+        for size, cell in zip((0.49, 1.12, 2.10), row[2:], strict=True):
+            assert abs(float(cell.split()[0]) - bandwidth / size) < 1, row
+
+
+def test_every_hook_is_in_its_table_in_order() -> None:
+    from goliath_local.extensions import HOOKS
+
+    told = [row[0].strip("`") for row in rows(page("extensions")) if row[0].startswith("`")]
+    assert tuple(told) == HOOKS
+
+
+def test_every_tool_set_is_told_with_its_tools(tmp_path: Path, home: Path) -> None:
+    from goliath_local.toolsets import TOOL_SETS, tool_set
+
+    table = {row[0]: row[1] for row in rows(page("tools")) if len(row) == 3}
+    for name in TOOL_SETS:
+        [told] = [tools for sets, tools in table.items() if f"`{name}`" in sets]
+        tools = tool_set(name, data=tmp_path)
+        marks = [f"`{tool.name}`" + ("\\*" if tool.writes else "") for tool in tools]
+        assert told == ", ".join(marks)
+
+
+def test_the_file_of_servers_can_be_read(tmp_path: Path) -> None:
+    from goliath_local.mcp.named import _read
+
+    [block] = re.findall(r"```json\n(.*?)```", page("mcp"), re.DOTALL)
+    path = tmp_path / "servers.json"
+    path.write_text(block)
+    servers = _read(path)
+    assert servers["time"].tools == ("get_current_time",)
+    assert servers["notes"].start_timeout_s == 60
+
+
+def test_every_place_in_the_package_that_a_page_names_is_there() -> None:
+    for shown in ALL_PAGES:
+        text = shown.read_text(encoding="utf-8")
+        for place in re.findall(r"`(goliath_local/[a-z_./]+)`", text):
+            assert (ROOT / place).exists(), f"{shown.name}: {place}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line.split("#")[0].strip()
+        for shown in ALL_PAGES
+        for block in re.findall(r"```sh\n(.*?)```", shown.read_text(encoding="utf-8"), re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("goliath-local ")
+    ],
+)
+def test_every_flag_that_a_page_shows_is_one_of_its_command(line: str) -> None:
+    import shlex
+
+    from goliath_local.cli.app import build
+
+    _, name, *rest = shlex.split(line)
+    command = context = build()
+    context = command.make_context("goliath-local", [name], resilient_parsing=True)
+    command = command.get_command(context, name)
+    while hasattr(command, "get_command") and rest and not rest[0].startswith("-"):
+        context = command.make_context(name, list(rest), resilient_parsing=True)
+        name, *rest = rest
+        command = command.get_command(context, name)
+    known = {option for parameter in command.params for option in parameter.opts}
+    for word in rest:
+        if re.match(r"--?[a-z]", word):
+            assert word in known | {"--help"}, line
