@@ -4,7 +4,7 @@
     python scripts/write_screens.py --check    # exit code 1 when the page is behind
 
 The model is scripted, everything else is real: a pseudo-terminal (pexpect) and a terminal emulator
-behind it (pyte). Seconds, speeds and names of conversations are made even, the rest is as shown.
+behind it (pyte). Seconds, speeds, counts of tokens and names are made even, the rest is as shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATIENCE_S = 120
 HEAD = """# Screens
 
 What `chat` looks like, written by `scripts/write_screens.py` in a real terminal with a scripted
-model; a test says when this page is behind. Seconds, speeds and names are made even.
+model; a test says when this page is behind. Seconds, speeds, counts and names are made even.
 """
 
 
@@ -211,11 +211,19 @@ def _wait(child: Any, stream: Any, emulator: Any, wanted: str, *, last: bool = F
             continue
 
 
+# Prompts are counted with the date in them, and their texts change; the widths stay.
+_COUNTED = (
+    r"((?:ctx|is|instructions|task|tools|facts|schema|counter|ask|template) )(\d[\d,]*\d|\d)\b"
+)
+_SAMPLES = {1: "8", 2: "60", 3: "180", 5: "1,180", 6: "29,190"}
+
+
 def _even(screen: str) -> str:
     """Return the screen with all that depends on the day or the machine made even."""
     screen = re.sub(r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "01KB3Q7Z9V5T2M8N4R6W1X0YAC", screen)
     screen = re.sub(r"\d+\.\d s\b", "0.4 s", screen)
     screen = re.sub(r" · \d+\.\d tok/s", " · 24.0 tok/s", screen)
+    screen = re.sub(_COUNTED, lambda it: it[1] + _SAMPLES.get(len(it[2]), it[2]), screen)
     screen = re.sub(r"last used \d+ \w+ ago", "last used just now", screen)
     return re.sub(r"\d+ \w+ ago *", lambda it: "just now".ljust(len(it.group())), screen)
 

@@ -73,7 +73,7 @@ def test_whatever_is_not_a_yes_is_a_no_and_the_chat_goes_on(chat, tasks, answer)
     screen.wait_for("[w] why ?")
     screen.type(answer)
     screen.wait_for("It was not added.")
-    assert "→ not run" in screen.text
+    assert "→ Not run: the user declined" in screen.text
     screen.wait_for("you>", times=2)
     screen.type("again\r")
     screen.wait_for("Second.")
