@@ -29,7 +29,7 @@ async def settle(
         RunCancelled: the token was cancelled before the value was there.
     """
     if not inspect.isawaitable(value):
-        return cast("T", value)
+        return value
     if cancel is None:
-        return cast("T", await value)
+        return await value
     return cast("T", await awaited(value, cancel, grace_s=grace_s))
