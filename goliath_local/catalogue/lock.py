@@ -52,8 +52,7 @@ def _acquire(
 ) -> None:
     told = False
     while True:
-        with contextlib.suppress(filelock.Timeout), told_as_storage("locked", owner.parent):
-            lock.acquire(blocking=False)
+        if _is_free(lock, owner.parent):
             return
         if not told:
             pid = read_note(owner).get("pid")
@@ -62,3 +61,12 @@ def _acquire(
         if cancel is not None:
             cancel.raise_if_cancelled()
         time.sleep(_POLL_S)
+
+
+def _is_free(lock: filelock.BaseFileLock, folder: Path) -> bool:
+    with told_as_storage("locked", folder):
+        try:
+            lock.acquire(blocking=False)
+        except filelock.Timeout:  # an OSError as well, but no fault of the disk
+            return False
+    return True

@@ -46,6 +46,14 @@ def _is_call(line: dict[str, Any]) -> bool:
         and _is_number(line.get("seconds", 0))
         and isinstance(line.get("maxTokens"), int)
         and _is_reply(line.get("reply", {}))
+        and _are_pieces(line.get("prompt") or [])
+    )
+
+
+def _are_pieces(pieces: object) -> bool:
+    return _are_texts(pieces, ("part", "text")) and all(
+        isinstance(piece.get("tokens"), int)
+        for piece in pieces  # type: ignore[attr-defined]  # a list of dicts by then
     )
 
 

@@ -178,7 +178,7 @@ def test_a_page_is_written_to_a_private_file(goliath, script, tmp_path) -> None:
 def test_a_trace_without_times_and_prompts_is_shown_too(tmp_path) -> None:
     part = {"name": "ask", "text": "hello"}
     call = {"type": "call", "seconds": 2.0, "stage": "answer", "system": [], "examples": [],
-            "user": [part], "schema": None, "reply": {"text": "Hi."}}  # fmt: skip
+            "user": [part], "schema": None, "maxTokens": 16, "reply": {"text": "Hi."}}  # fmt: skip
     tool = {"type": "event", "event": {"type": "tool", "tool": "t", "ms": 500, "result": "r"}}
     path = tmp_path / "01OLD.jsonl"
     path.write_text("\n".join(map(json.dumps, [{"type": "turn", "ask": "x"}, call, tool, call])))
@@ -210,5 +210,5 @@ def test_a_trace_that_is_not_whole_is_refused_in_words(goliath, home) -> None:
     (folder / "01BAD.jsonl").write_text("\n".join(map(json.dumps, lines)))
     ran = goliath("trace", "export", "--html")
     assert ran.code == ExitCode.NETWORK_OR_DISK
-    assert "is not whole" in ran.err
+    assert "holds no turn. Delete it" in ran.err
     assert "Traceback" not in ran.err
