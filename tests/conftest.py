@@ -22,8 +22,8 @@ _MODELS = models_dir()  # now, before a test gets a home of its own
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let each property be tried on few examples in the plain run, on many in the whole one."""
-    settings.register_profile("plain", max_examples=15, deadline=None)
-    settings.register_profile("whole", max_examples=100, deadline=None)
+    settings.register_profile("plain", max_examples=15, deadline=None, derandomize=True)
+    settings.register_profile("whole", max_examples=100, deadline=None, derandomize=True)
     is_plain = "not slow" in config.option.markexpr
     settings.load_profile("plain" if is_plain else "whole")
 

@@ -199,6 +199,6 @@ def read_manifest(text: str, *, where: str) -> Card:
             "scripts/add_model.py."
         )
         raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also digits without end
         msg = f"{where} is not sound TOML: {error}. Correct it."
         raise ConfigError(msg) from error

@@ -73,14 +73,15 @@ class Part:
             self.restart()
             return
         total = self.pin.size_bytes
-        self._digest = hash_file(
-            self.path,
-            limit_bytes=size,
-            moved=lambda done: self._report(
-                Moved(done_bytes=done, total_bytes=total, checking=True)
-            ),
-            cancel=cancel,
-        )
+        with self._disk():
+            self._digest = hash_file(
+                self.path,
+                limit_bytes=size,
+                moved=lambda done: self._report(
+                    Moved(done_bytes=done, total_bytes=total, checking=True)
+                ),
+                cancel=cancel,
+            )
         self.have_bytes = size
 
     def write(self, data: bytes) -> None:
@@ -129,7 +130,8 @@ class Part:
         """
         with self._disk():
             os.ftruncate(self._descriptor, size_bytes)
-        self._digest = hash_file(self.path, limit_bytes=size_bytes)
+        with self._disk():
+            self._digest = hash_file(self.path, limit_bytes=size_bytes)
         self.have_bytes = size_bytes
 
     def restart(self) -> None:

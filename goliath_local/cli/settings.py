@@ -225,7 +225,7 @@ def _file_layer(path: Path) -> Layer:
     text = _text_of(path)
     try:
         values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also digits without end
         msg = f"{path} is not TOML: {error}. Mend that line."
         raise ConfigError(msg) from error
     names = {key: f"{path.name}:{_line_of(key, text)}" for key in values}

@@ -47,7 +47,8 @@ class Others:
         """Return what may follow where these texts may not."""
         branches: dict[str, list[str]] = {}
         for text in texts:
-            if text:
+            # Half of a pair of surrogates is written by no text, so nothing leads there.
+            if text and not "\ud800" <= text[0] <= "\udfff":
                 branches.setdefault(text[0], []).append(text[1:])
         options = [
             seq(ending.spell(_one(char)), self._below(tuple(rest), ending, depth))

@@ -53,6 +53,8 @@ class Thinking:
         if self._close is not None:
             self._reasoning.append(held)
             return ""
+        if self._reasoning and not self._is_reply:
+            held = held.lstrip()
         self._reply.append(_whole(held))
         return self._reply[-1]
 

@@ -7,6 +7,7 @@ The tokens are those of a real model.
 from __future__ import annotations
 
 import json
+import os
 import time
 from contextlib import suppress
 from random import Random
@@ -29,6 +30,9 @@ from goliath_local.grammar import Grammar, Matcher, compile_schema, read_gbnf, s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+EXAMPLES = int(os.environ.get("GOLIATH_TEST_EXAMPLES", "5000"))
+"""Random schemas tried; set it for a longer search."""
 
 WORDS = (
     "id",
@@ -201,7 +205,7 @@ def compiled(wanted: Any, *, closed: bool = True) -> Grammar | None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # all of them together; one that hangs does not come to an end
 @settings(
-    max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 @given(wanted=schemas(), seed=st.integers(0, 2**16), closed=st.booleans())
 def test_a_random_schema_compiles_to_what_it_means_or_is_refused(
