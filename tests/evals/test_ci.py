@@ -135,6 +135,8 @@ async def test_a_model_that_raises_is_a_crash_of_nothing_but_an_event():
 
 
 @pytest.mark.model
+@pytest.mark.slow
+@pytest.mark.timeout(1200)  # some forty turns with heads that nobody has evaluated yet
 async def test_every_class_of_event_happens_on_the_tiny_model(weights):
     from goliath_local.engine import EngineSettings, load_model
 
