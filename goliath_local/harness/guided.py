@@ -1,16 +1,16 @@
 """What a model is asked whose replies are decoded here, token by token, under the schema.
 
 Pure. Such a model is small and can be trusted with the form, so its prompts go further than the
-others': worked examples for every stage, in the very form of the real turn. Whatever differs
-from tool to tool comes after them, so that the examples are evaluated once for all
-(docs/decisions/0018).
+others': worked examples for every stage, as turns of the chat. In the worker's and the answer's
+prompt whatever differs from tool to tool comes after them, so that they are evaluated once for
+all tools (docs/decisions/0018).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goliath_local.budget import Draft
+from goliath_local.budget import Draft, estimate_tokens
 from goliath_local.harness import parts
 from goliath_local.model import Stage
 from goliath_local.prompts import (
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from goliath_local.records import Plan, StepRecord
     from goliath_local.tools import Tool
 
+EXAMPLE_SHARE = 2
+"""One part in so many of the window may go to the package's own worked plans."""
+
 
 def plan_draft(
     turn: Turn,
@@ -44,7 +47,9 @@ def plan_draft(
     hint: str,
 ) -> Draft:
     """Return the question for the next plan; `own` are the application's examples."""
-    built_in = plan_turns(turn.settings.max_steps) if turn.settings.built_in_examples else ()
+    most = turn.window.tokens // EXAMPLE_SHARE
+    examples = plan_turns(turn.settings.max_steps, most_tokens=most, count=estimate_tokens)
+    built_in = examples if turn.settings.built_in_examples else ()
     return Draft(
         stage=Stage.CONDUCTOR,
         system=parts.system(

@@ -1,7 +1,7 @@
 """Comparisons that a small model gets wrong: numbers of a result against numbers of the ask.
 
-Pure. `17 is below 10` is a mistake of one in three for a 1.5B model and of none for plain code,
-so an ask with a condition is told how the numbers stand to each other.
+Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it. So a prompt for an ask
+with a condition says how the numbers stand to each other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Worked examples for every stage of a model whose replies are decoded here.
 
-Pure, over the package's own file. An example turn has exactly the form of the real one: menu or
-schema first, then facts, log and ask. So everything before the real turn is the same for all
-tools, and is evaluated once.
+Pure, over the package's own file. An example turn has the form of the real one: schema, facts,
+log and ask in the same places. Only the menu of a planning example is short: the names of its
+tools, since whole menus of other tools led a small model to take those.
 """
 
 from __future__ import annotations
@@ -19,20 +19,32 @@ from goliath_local.prompts.render import render
 from goliath_local.records import Exchange, StepRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 @cache
-def plan_turns(max_steps: int) -> tuple[ExampleTurn, ...]:
-    """Return the planning examples: each step of each as a turn of its own."""
-    return tuple(
-        ExampleTurn(
-            user=_plan_user(example, index, max_steps=max_steps),
-            assistant=_compact(_plan(step)),
-        )
-        for example in _file()["plans"]
-        for index, step in enumerate(example["steps"])
-    )
+def plan_turns(
+    max_steps: int, *, most_tokens: int, count: Callable[[str], int]
+) -> tuple[ExampleTurn, ...]:
+    """Return the planning examples, whole ones as far as the tokens go.
+
+    Each step of each is a turn of its own.
+    """
+    kept: list[ExampleTurn] = []
+    left = most_tokens
+    for example in _file()["plans"]:
+        turns = [
+            ExampleTurn(
+                user=_plan_user(example, index, max_steps=max_steps),
+                assistant=_compact(_plan(step)),
+            )
+            for index, step in enumerate(example["steps"])
+        ]
+        left -= sum(count(turn.user) + count(turn.assistant) for turn in turns)
+        if left < 0:
+            break
+        kept += turns
+    return tuple(kept)
 
 
 @cache

@@ -13,13 +13,15 @@ from goliath_local.harness.plans import opening_schema, planning_schema, read_pl
 from goliath_local.prompts import answer_turns, argument_turns, comparisons, plan_turns
 from goliath_local.records import Plan
 
+PLANS = plan_turns(5, most_tokens=4096, count=estimate_tokens)
+
 
 def names_in(turn):
     return re.findall(r"^Tools in this example: (.*)\.$", turn.user, re.MULTILINE)[0].split(", ")
 
 
 def test_every_plan_of_an_example_is_one_that_the_model_could_have_decoded():
-    for turn in plan_turns(5):
+    for turn in PLANS:
         names = names_in(turn)
         plan = json.loads(turn.assistant)
         is_first = "This is step 1 of 5." in turn.user
@@ -30,18 +32,29 @@ def test_every_plan_of_an_example_is_one_that_the_model_could_have_decoded():
 
 
 def test_all_that_can_be_wanted_is_shown():
-    shown = {json.loads(turn.assistant).get("want") for turn in plan_turns(5)}
+    shown = {json.loads(turn.assistant).get("want") for turn in PLANS}
     assert shown >= {"question", "change", "change-if", "talk", "impossible"}
 
 
 def test_the_examples_leave_half_of_the_window_to_the_turn():
-    for turns in (plan_turns(5), argument_turns(), answer_turns()):
+    for turns in (PLANS, argument_turns(), answer_turns()):
         cost = sum(estimate_tokens(turn.user) + estimate_tokens(turn.assistant) for turn in turns)
         assert 0 < cost < 4096 / 2
 
 
+def test_a_small_window_gets_the_first_examples_whole():
+    few = plan_turns(5, most_tokens=600, count=estimate_tokens)
+    assert few == PLANS[: len(few)]
+    assert 0 < len(few) < len(PLANS)
+    assert plan_turns(5, most_tokens=10, count=estimate_tokens) == ()
+
+
+def test_the_usual_window_has_room_for_every_example():
+    assert plan_turns(5, most_tokens=2048, count=estimate_tokens) == PLANS
+
+
 def test_examples_speak_of_nothing_that_the_evals_ask():
-    turns = (*plan_turns(5), *argument_turns(), *answer_turns())
+    turns = (*PLANS, *argument_turns(), *answer_turns())
     text = " ".join(turn.user + turn.assistant for turn in turns).lower()
     for word in ("milk", "eggs", "dentist", "mom", "task", "alarm", "battery", "umbrella"):
         assert not re.search(rf"\b{word}s?\b", text)
