@@ -95,6 +95,6 @@ class Draft:
     system: tuple[Section, ...]
     user: tuple[Section, ...]
     examples: tuple[ExampleTurn, ...] = ()
-    """Worked examples; dropped last, and by the conductor only."""
+    """Worked examples; dropped last."""
 
     schema: JsonSchema | None = None

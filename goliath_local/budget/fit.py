@@ -55,8 +55,8 @@ class Trim(StrEnum):
 
 LADDER: Mapping[Stage, tuple[Trim, ...]] = {
     Stage.CONDUCTOR: (Trim.OLDER_RESULTS, Trim.RECENT, Trim.BRIEF, Trim.EXAMPLES),
-    Stage.WORKER: (Trim.RECENT, Trim.BRIEF),
-    Stage.ANSWER: (Trim.OLDER_RESULTS, Trim.RECENT, Trim.BRIEF),
+    Stage.WORKER: (Trim.RECENT, Trim.BRIEF, Trim.EXAMPLES),
+    Stage.ANSWER: (Trim.OLDER_RESULTS, Trim.RECENT, Trim.BRIEF, Trim.EXAMPLES),
     Stage.SCRIBE: (),
 }
 """What each stage gives up, in order, when its prompt is over the limit."""

@@ -165,12 +165,12 @@ def test_the_scribe_gives_up_nothing() -> None:
     assert not found.report.fits
 
 
-def test_only_the_conductor_drops_the_examples() -> None:
+def test_examples_go_before_an_ask_is_refused() -> None:
     examples = (ExampleTurn(user="e" * 8000, assistant="{}"),)
-    kept = plan(draft(Stage.ANSWER, examples=examples), window=1024)
-    assert kept.request.examples == examples
-    assert not kept.report.fits
-    assert [stage for stage, ladder in LADDER.items() if "examples" in ladder] == [Stage.CONDUCTOR]
+    for stage in (Stage.CONDUCTOR, Stage.WORKER, Stage.ANSWER):
+        kept = plan(draft(stage, examples=examples), window=1024)
+        assert kept.report.fits, stage
+        assert kept.request.examples == (), stage
 
 
 def test_an_ask_of_30000_characters_does_not_fit_and_is_not_cut() -> None:
