@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.budget import (
-    LADDER,
     POLICY_VERSION,
     Block,
     Brief,
