@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import contextlib
 import faulthandler
+import functools
 import gc
 import json
 import logging
@@ -31,8 +32,8 @@ sys.path.insert(0, str(ROOT))
 
 from goliath_local.catalogue import find_card, installed_path  # noqa: E402 - after the path
 from goliath_local.engine import EngineSettings, LocalModel, load_model  # noqa: E402
-from goliath_local.errors import GoliathError, ModelUnavailable, RunCancelled  # noqa: E402
 from goliath_local.model import Part, Request, Stage  # noqa: E402
+from scripts.trials.life import Life, Watch  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,9 @@ LOAD_BYTES = 1 << 20
 """How far memory may grow with each load."""
 
 WARM_UP = 50
-STEPS_OF_A_LIFE = 12
+STEP_S = 90.0
+"""How long one step of a life may take; with a core of its own it takes two seconds at most."""
+
 _PLAN = {
     "type": "object",
     "properties": {"kind": {"enum": ["tool", "answer"]}, "brief": {"type": "string"}},
@@ -52,12 +55,13 @@ _PLAN = {
 }
 
 
-def open_tiny(name: str) -> LocalModel:
-    """Load the installed model of that name."""
+def open_tiny(name: str, *, threads: int | None = None) -> LocalModel:
+    """Load the installed model of that name; more threads than cores is a starved machine."""
     path = installed_path(find_card(name))
     if path is None:
         sys.exit(f"{name} is not installed. Get it: goliath-local models pull {name}")
-    return load_model(path, name=name, settings=EngineSettings(deterministic=True))
+    settings = EngineSettings(deterministic=True, threads=threads)
+    return load_model(path, name=name, settings=settings)
 
 
 def a_request(chance: random.Random, **more: Any) -> Request:
@@ -80,10 +84,10 @@ def rss_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def flat(name: str, count: int, seed: int) -> dict[str, Any]:
+def flat(name: str, count: int, seed: int, threads: int | None) -> dict[str, Any]:
     """Reply so many times; say how memory grew after the fiftieth reply."""
     chance, grown, first = random.Random(seed), 0, 0
-    with open_tiny(name) as model:
+    with open_tiny(name, threads=threads) as model:
         for number in range(count):
             asyncio.run(model.generate(a_request(chance)))
             if number + 1 == min(WARM_UP, count):
@@ -92,13 +96,13 @@ def flat(name: str, count: int, seed: int) -> dict[str, Any]:
     return {"grown_bytes": grown, "ok": grown <= FLAT_BYTES}
 
 
-def loads(name: str, count: int, seed: int) -> dict[str, Any]:
+def loads(name: str, count: int, seed: int, threads: int | None) -> dict[str, Any]:
     """Load, reply once and close so many times; say how memory and handles grew."""
     import psutil
 
     chance, first, handles = random.Random(seed), 0, 0
     for number in range(count):
-        with open_tiny(name) as model:
+        with open_tiny(name, threads=threads) as model:
             asyncio.run(model.generate(a_request(chance, max_tokens=1)))
         if number + 1 == min(5, count):
             first, handles = rss_bytes(), psutil.Process().num_fds()
@@ -107,49 +111,17 @@ def loads(name: str, count: int, seed: int) -> dict[str, Any]:
     return {"bytes_a_load": round(each), "handles": more, "ok": each <= LOAD_BYTES and more == 0}
 
 
-def life(name: str, _count: int, seed: int) -> dict[str, Any]:
+def life(name: str, _count: int, seed: int, threads: int | None) -> dict[str, Any]:
     """Do a dozen things to models in any order; every outcome is a reply or a typed error."""
     chance = random.Random(seed)
-    models: list[LocalModel] = []
-    done: list[str] = []
-
-    async def cancelled(model: LocalModel) -> None:
-        task = asyncio.create_task(model.generate(a_request(chance, max_tokens=200)))
-        await asyncio.sleep(chance.uniform(0, 0.3))
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, ModelUnavailable, RunCancelled):
-            await task
-
-    async def closed_while_busy(model: LocalModel) -> None:
-        task = asyncio.create_task(model.generate(a_request(chance, max_tokens=200)))
-        await asyncio.sleep(chance.uniform(0, 0.2))
-        await asyncio.to_thread(model.close)
-        with contextlib.suppress(ModelUnavailable, RunCancelled):
-            await task
-
-    steps: dict[str, Callable[[LocalModel], Any]] = {
-        "ask": lambda model: asyncio.run(model.generate(a_request(chance))),
-        "count": lambda model: model.count_text("some words"),
-        "cancel": lambda model: asyncio.run(cancelled(model)),
-        "close": lambda model: model.close(),
-        "close while busy": lambda model: asyncio.run(closed_while_busy(model)),
-        "out of range": lambda model: asyncio.run(
-            model.generate(a_request(chance, max_tokens=chance.choice([0, -1, 2**40, 5000])))
-        ),
-    }
-    for _ in range(STEPS_OF_A_LIFE):
-        if not models or (len(models) < 2 and chance.random() < 0.2):
-            models.append(open_tiny(name))
-            continue
-        if chance.random() < 0.15:
-            models.pop(chance.randrange(len(models)))
-            done.append("drop")
-            continue
-        what = chance.choice(list(steps))
-        done.append(what)
-        with contextlib.suppress(GoliathError):
-            steps[what](chance.choice(models))
-    return {"done": done, "ok": True}
+    watch = Watch(STEP_S)
+    whole = Life(
+        chance=chance,
+        load=functools.partial(open_tiny, name, threads=threads),
+        ask=functools.partial(a_request, chance),
+    )
+    done = whole.live(watch)
+    return {"done": done, "slowest_s": round(watch.slowest_s, 1), "ok": True}
 
 
 def children(options: argparse.Namespace) -> int:
@@ -161,15 +133,17 @@ def children(options: argparse.Namespace) -> int:
         command += ["--way", options.way, "--model", options.model]
         command += ["--count", str(options.count), "--seed", str(seed)]
         command += ["--timeout", str(options.timeout)]
+        command += ["--threads", str(options.threads)] if options.threads else []
         ended = subprocess.run(
             command, capture_output=True, text=True, timeout=options.timeout + 60, check=False
         )
-        said = json.loads(ended.stdout) if ended.returncode == 0 and ended.stdout else {}
+        last = (ended.stdout.strip().splitlines() or [""])[-1]
+        said = json.loads(last) if ended.returncode == 0 and last else {}
         if ended.returncode or ended.stderr or not said.get("ok"):
             faults += 1
-            print(f"  FAULT seed {seed}: exit {ended.returncode}, {said} {ended.stderr[-600:]}")
-        elif options.way != "life":
-            print(f"{options.way}: {ended.stdout.strip()}")
+            print(f"  FAULT seed {seed}: exit {ended.returncode}, {last} {ended.stderr[-2000:]}")
+        else:
+            print(f"{options.way}, seed {seed}: {last}", flush=True)
     print(f"{options.way}: {len(seeds)} children, {faults} faults")
     return 1 if faults else 0
 
@@ -222,7 +196,7 @@ def _peak_bytes(command: list[str], timeout_s: float) -> int:
 def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    ways: dict[str, Callable[[str, int, int], dict[str, Any]]] = {
+    ways: dict[str, Callable[..., dict[str, Any]]] = {
         "flat": flat,
         "loads": loads,
         "life": life,
@@ -231,6 +205,7 @@ def main() -> int:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, help="of the model; default: the free cores")
     parser.add_argument("--timeout", type=float, default=3600, help="of one child, in seconds")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -242,7 +217,9 @@ def main() -> int:
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     # A child that hangs says where, and ends with 1.
     faulthandler.dump_traceback_later(options.timeout, exit=True)
-    print(json.dumps(ways[options.way](options.model, options.count, options.seed)))
+    way = ways[options.way]
+    said = way(options.model, options.count, options.seed, options.threads)
+    print(json.dumps(said))
     sys.stdout.flush()
     return os.EX_OK
 
