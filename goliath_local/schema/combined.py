@@ -225,7 +225,7 @@ def _with_rest(shape: ArrayShape, goal: Goal) -> ArrayShape:
 
 
 def _with_others(shape: ObjectShape, goal: Goal, source: Deferred) -> ObjectShape:
-    told = [facet for facet in shape.facets if facet.tells]
+    told = [facet for facet in shape.facets if facet.tells and facet.looks]
     if any(facet.additional is not None for facet in told):
         return shape  # every key was looked at
     names = dict.fromkeys(name for facet in told for name, _ in facet.properties)

@@ -117,5 +117,5 @@ def _array(reader: Reads, value: Sequence[Any], place: Place) -> ArrayShape:
 
 def _object(reader: Reads, value: Mapping[str, Any], place: Place) -> ObjectShape:
     members = tuple((name, _const(reader, inner, place)) for name, inner in value.items())
-    facet = KeyFacet(properties=members, additional=reader.never)
+    facet = KeyFacet(properties=members, additional=reader.never, looks=False)
     return ObjectShape(facets=(facet,), required=tuple(value))

@@ -69,7 +69,17 @@ def complement(reader: Reads, place: Place) -> Values:
             parts += breaking(reader, place)
         elif keyword in _UNKNOWABLE:
             parts.append(_unknown(reader, place))
-    return join(parts, reader.algebra)
+    return _unlooked(join(parts, reader.algebra))
+
+
+def _unlooked(values: Values) -> Values:
+    """Return the same values, as something that was not looked at: what fails tells nothing."""
+    objects = tuple(
+        replace(shape, facets=tuple(replace(facet, looks=False) for facet in shape.facets))
+        for shape in values.objects
+    )
+    arrays = tuple(replace(shape, seen_to=0) for shape in values.arrays)
+    return replace(values, objects=objects, arrays=arrays)
 
 
 def _unknown(reader: Reads, place: Place) -> Values:
@@ -325,13 +335,12 @@ def _not(reader: Reads, place: Place) -> list[Values]:
 
 
 def _untold(values: Values) -> Values:
-    """Return the same values, as something that was not looked at."""
+    """Return the same values, as something of which no key was declared."""
     objects = tuple(
         replace(shape, facets=tuple(replace(facet, tells=False) for facet in shape.facets))
         for shape in values.objects
     )
-    arrays = tuple(replace(shape, seen_to=0) for shape in values.arrays)
-    return replace(values, objects=objects, arrays=arrays)
+    return replace(values, objects=objects)
 
 
 def _if(reader: Reads, place: Place) -> list[Values]:

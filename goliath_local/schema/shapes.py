@@ -79,7 +79,10 @@ class KeyFacet:
 
     source: Deferred = ("", "")
     tells: bool = True
-    """Whether its keys count as looked at, and as declared."""
+    """Whether its keys count as declared, which those of a complement do not."""
+
+    looks: bool = True
+    """Whether they count as looked at too, which those of listed values do not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Readers of foreign bytes, on damaged input: within a time, by a seed, and every old fault again.
+"""Readers of foreign bytes, on input that is damaged by a seed, and every old fault again.
 
 A fault that is found goes into tests/corpus/TARGET/, where the plain tests replay it for ever.
 """
@@ -20,8 +20,9 @@ from tests.fuzz.targets import TARGETS, Target
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 SEED = int(os.environ.get("GOLIATH_TEST_SEED", "1"))
-PLAIN_S, PLAIN_TRIALS = 0.2, 40
-SLOW_S, SLOW_TRIALS = 5.0, 20_000
+PLAIN_TRIALS, SLOW_TRIALS = 40, 2_000
+"""Counted and not timed: a faster machine plays no other inputs."""
+
 MOST_S = 2.0
 """One input may take this long, on a busy machine too."""
 
@@ -96,10 +97,9 @@ def tried(target: Target, data: bytes) -> str:
     return came
 
 
-def fuzzed(name: str, *, seconds: float, trials: int, seed: int) -> int:
+def fuzz(name: str, *, trials: int, seed: int) -> None:
     target, chance = TARGETS[name], random.Random(f"{seed} {name}")
-    until, count = time.monotonic() + seconds, 0
-    while count < trials and (time.monotonic() < until or count < 5):
+    for _ in range(trials):
         data = mutated(chance.choice(target.seeds), chance)
         try:
             tried(target, data)
@@ -107,8 +107,6 @@ def fuzzed(name: str, *, seconds: float, trials: int, seed: int) -> int:
             # The input, so that it can go into the corpus.
             error.add_note(f"fault in {name}: {data!r}")
             raise
-        count += 1
-    return count
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -121,7 +119,7 @@ def test_sound_input_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_input_is_read_or_refused(name: str) -> None:
-    assert fuzzed(name, seconds=PLAIN_S, trials=PLAIN_TRIALS, seed=SEED) >= 5
+    fuzz(name, trials=PLAIN_TRIALS, seed=SEED)
 
 
 @pytest.mark.slow
@@ -129,7 +127,7 @@ def test_damaged_input_is_read_or_refused(name: str) -> None:
 def test_much_damaged_input_is_read_or_refused(name: str) -> None:
     faulthandler.dump_traceback_later(120)
     try:
-        assert fuzzed(name, seconds=SLOW_S, trials=SLOW_TRIALS, seed=SEED + 1) >= 5
+        fuzz(name, trials=SLOW_TRIALS, seed=SEED + 1)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

@@ -1,4 +1,7 @@
-"""Random schemas of every kind against `jsonschema`: the same values pass, and nothing else."""
+"""Random schemas of every kind against `jsonschema`: the same values pass, and nothing else.
+
+The seeds are fixed, so that every machine plays the same.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from goliath_local.errors import InvalidValue
 from goliath_local.grammar import Grammar, SchemaError, compile_schema, sample
 from tests.grammar import worlds
-
-seeds = st.integers(0, 2**40)
 
 
 def compiled(schema: Any, *, closed: bool) -> Grammar | None:
@@ -67,27 +66,23 @@ def is_binary_fraction(error: jsonschema.ValidationError) -> bool:
     return error.validator == "multipleOf" and isinstance(error.instance, float)
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=seeds)
+@pytest.mark.parametrize("seed", range(25))
 def test_a_grammar_allows_what_its_schema_allows(seed: int) -> None:
     assert_same(seed)
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=seeds)
+@pytest.mark.parametrize("seed", range(15))
 def test_a_grammar_writes_nothing_that_its_schema_forbids(seed: int) -> None:
     assert_sound(seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=600, deadline=None)
-@given(seed=seeds)
-def test_a_grammar_allows_what_its_schema_allows_very_often(seed: int) -> None:
-    assert_same(seed)
+def test_a_grammar_allows_what_its_schema_allows_very_often() -> None:
+    for seed in range(100, 700):
+        assert_same(seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(seed=seeds)
-def test_a_grammar_writes_nothing_that_its_schema_forbids_very_often(seed: int) -> None:
-    assert_sound(seed)
+def test_a_grammar_writes_nothing_that_its_schema_forbids_very_often() -> None:
+    for seed in range(100, 400):
+        assert_sound(seed)
