@@ -14,6 +14,7 @@ from goliath_local.errors import FetchError, MachineError, NoModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
+    from pathlib import Path
 
     from goliath_local.catalogue.card import Card
 
@@ -126,12 +127,12 @@ def largest_that_fits(cards: Sequence[Card], *, available_bytes: int) -> Card | 
     return next(fitting, None)
 
 
-def no_model(cards: Sequence[Card]) -> NoModel:
+def no_model(cards: Sequence[Card], *, folder: Path) -> NoModel:
     """Return the error for a machine without a model, with the command that gets the default."""
     default = cards[0]
     msg = (
         f"No model is installed. Get the default ({default.size_bytes / 1e9:.1f} GB): "
-        "goliath-local models pull default"
+        f"goliath-local models pull default\nLooked in: {folder}"
     )
     return NoModel(msg)
 

@@ -46,7 +46,7 @@ def choose_default(
     if choice := choose_default_installed(folder):
         return choice
     if offline:
-        raise no_model(cards())
+        raise no_model(cards(), folder=models_dir(folder))
     available_bytes = (machine or read_machine()).available_bytes
     answers = _ask_sources(cards(), available_bytes)
     return choose_to_fetch(cards(), available_bytes=available_bytes, answers=answers)

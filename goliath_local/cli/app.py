@@ -82,12 +82,24 @@ class Commands(TyperGroup):
         # Completion is installed for the program, not for one of its commands.
         command.params = [p for p in command.params if p.name not in _COMPLETION]
         add_global_flags(command, global_options(), hidden=True)
+        _spell_out(command)
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the base's signature
         """Write the list of commands, importing none."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.about) for name, entry in COMMANDS.items()])
+
+
+_GLOBAL = f"-m, -t, --json, -q and the other flags of {PROGRAM} --help may stand here too."
+
+
+def _spell_out(command: Any) -> None:
+    """Name the global flags before the examples, and let no command's sentence be cut."""
+    for child in getattr(command, "commands", {}).values():
+        child.short_help = child.help
+        _spell_out(child)
+    command.epilog = f"{_GLOBAL}\n\n{command.epilog or ''}"
 
 
 app = typer.Typer(

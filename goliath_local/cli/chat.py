@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from goliath_local.cli.completion import conversation_names, tool_set_names
-from goliath_local.cli.flags import settings_of, terminal_of
+from goliath_local.cli.completion import conversation_names
+from goliath_local.cli.flags import ToolSets, settings_of, terminal_of
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -18,16 +18,7 @@ _EXAMPLES = "Examples:\n\ngoliath-local chat -T demo\n\ngoliath-local chat -T my
 def chat(
     context: typer.Context,
     *,
-    tools: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tools",
-            "-T",
-            metavar="SET",
-            autocompletion=tool_set_names,
-            help="module:attr, FILE.py, demo, clock …: docs/tools.md",
-        ),
-    ] = None,
+    tools: ToolSets = None,
     conversation: Annotated[
         str | None,
         typer.Option(

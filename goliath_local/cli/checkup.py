@@ -77,7 +77,8 @@ def library_check(probed: Probed) -> Check:
         return Check(name="llama.cpp", state="ok", found=str(probed.facts.get("build", "")))
     if probed.signal is not None:
         return Check(name="llama.cpp", state="bad", found=probed.why, cure=_REBUILD)
-    return Check(name="llama.cpp", state="bad", found=_short(probed.why), cure=install_cure())
+    why = _short(probed.why).partition(" Install it")[0]
+    return Check(name="llama.cpp", state="bad", found=why, cure=install_cure())
 
 
 _REBUILD = (
@@ -106,12 +107,13 @@ def cores_check(wanted: int | None) -> Check:
     from goliath_local.engine import default_threads
 
     logical, best = os.cpu_count() or 1, default_threads()
-    found = f"{read_machine().cores} of {logical} logical processors may be used → {best} threads"
+    may = f"{read_machine().cores} of {logical} logical processors may be used"
+    found = f"{may} → {_threads(best)}"
     if wanted is None or wanted <= best:
-        told = f"{found}; {wanted} are set" if wanted else found
+        told = f"{found}; set: {wanted}" if wanted else found
         return Check(name="cores", state="ok", found=told)
     cure = f"Threads beyond the physical cores slow it down. Leave threads out, or use -t {best}."
-    return Check(name="cores", state="warn", found=f"{found}; {wanted} are set", cure=cure)
+    return Check(name="cores", state="warn", found=f"{found}; set: {wanted}", cure=cure)
 
 
 def load_check(load: float, cpus: int) -> Check:
@@ -175,7 +177,7 @@ def generation_check(probed: Probed) -> Check:
         facts = probed.facts
         found = (
             f"{facts.get('tokens', 0)} tokens at {facts.get('tokensPerS', 0):.1f} tok/s with "
-            f"{facts.get('threads')} threads, loaded in {facts.get('loadS', 0):.1f} s"
+            f"{_threads(facts.get('threads', 0))}, loaded in {facts.get('loadS', 0):.1f} s"
         )
         return Check(name="generation", state="ok", found=found)
     cure = _REBUILD if probed.signal is not None else "Run it again with -vv, and try another -m."
@@ -184,11 +186,16 @@ def generation_check(probed: Probed) -> Check:
 
 def _no_model(error: GoliathError) -> Check:
     problem = read_problem(error)
+    told = problem.message.replace("\n", " ")
     if isinstance(error, NoModel):
         cure = "Get the default: goliath-local models pull default"
     else:
         cure = "Get it anew: goliath-local models rm NAME; goliath-local models pull NAME"
-    return Check(name="model", state="bad", found=problem.message, cure=cure, code=problem.code)
+    return Check(name="model", state="bad", found=told, cure=cure, code=problem.code)
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
 
 
 def _described(found: Found) -> str:

@@ -1,10 +1,11 @@
-"""What the shell offers when a name is half typed: models, conversations, traces, tool sets.
+"""What the shell offers when a name is half typed: models, conversations, traces, sets, files.
 
 Edge: looks into the stores. Whatever goes wrong there offers nothing; it never prints.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,10 +22,17 @@ def model_names(incomplete: str) -> list[str]:
 
 
 def tool_set_names(incomplete: str) -> list[str]:
-    """Return the names of tool sets that begin so."""
+    """Return the names of tool sets and the Python files that begin so."""
     from goliath_local.toolsets import TOOL_SETS
 
-    return _beginning(incomplete, TOOL_SETS)
+    return _beginning(incomplete, TOOL_SETS) + _files(incomplete, ".py")
+
+
+def eval_set_names(incomplete: str) -> list[str]:
+    """Return the names of sets of cases and the JSONL files that begin so."""
+    from goliath_local.evals.sets import set_names
+
+    return _beginning(incomplete, set_names()) + _files(incomplete, ".jsonl")
 
 
 def conversation_names(incomplete: str) -> list[str]:
@@ -59,6 +67,21 @@ def _settings() -> Settings:
     from goliath_local.cli.settings import load_settings
 
     return load_settings({})
+
+
+def _files(incomplete: str, suffix: str) -> list[str]:
+    """Return the folders and the files of this kind that begin so, as they were begun."""
+    folder, slash, begun = incomplete.rpartition("/")
+    try:
+        found = sorted(Path(folder + slash or ".").iterdir())
+    except (OSError, ValueError):
+        return []
+    named = [
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in found
+        if path.name.startswith(begun) and (begun or not path.name.startswith("."))
+    ]
+    return [folder + slash + name for name in named if name.endswith((suffix, "/"))][:_OFFERED]
 
 
 def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Settings, where they come from, where files lie.",
+    epilog="Examples:\n\ngoliath-local config show\n\ngoliath-local config path",
 )
 
 _SHOW = (
@@ -37,8 +38,9 @@ def show(context: typer.Context) -> None:
         terminal.document({key: {"value": value, "from": origin} for key, value, origin in rows})
         return
     width = max(len(key) for key, _, _ in rows)
+    room = max(len(_written(value)) for _, value, _ in rows)
     for key, value, origin in rows:
-        terminal.put(f"{key:<{width}}  {_written(value):<12}  {origin}")
+        terminal.put(f"{key:<{width}}  {_written(value):<{room}}  {origin}")
 
 
 @app.command(epilog=_PATH)

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
     from goliath_local.memory import StoredConversation
 
-app = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="What is remembered, and forgetting it."
-)
-
 
 def _examples(*lines: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"goliath-local conversations {line}" for line in lines)
+
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="What is remembered, and forgetting it.",
+    epilog=_examples("list", "rm 01KAB"),
+)
 
 
 @app.command("list", epilog=_examples("list", "list --json"))

@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goliath_local.cli.completion import eval_set_names, tool_set_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 if TYPE_CHECKING:
     from goliath_local.evals.results import Kept
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Does it still do its tasks?")
-
-_Record = Annotated[Path, typer.Argument(metavar="FILE", help="A record: eval run -o FILE.")]
-
 
 def _examples(*lines: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"goliath-local eval {line}" for line in lines)
+
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Does it still do its tasks?",
+    epilog=_examples("run --runs 3", "compare before.jsonl after.jsonl"),
+)
+
+_Record = Annotated[Path, typer.Argument(metavar="FILE", help="A record: eval run -o FILE.")]
 
 
 @app.command("list", epilog=_examples("list", "list --json"))
@@ -47,12 +54,23 @@ def list_(context: typer.Context) -> None:
 def run(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="[SET|FILE.jsonl]", help="builtin, or your own cases.")
+        str,
+        typer.Argument(
+            metavar="[SET|FILE.jsonl]",
+            autocompletion=eval_set_names,
+            help="builtin, or your own cases.",
+        ),
     ] = "builtin",
     *,
     tools: Annotated[
         list[str] | None,
-        typer.Option("--tools", "-T", metavar="SET", help="Your tools; writes only pretend to."),
+        typer.Option(
+            "--tools",
+            "-T",
+            metavar="SET",
+            autocompletion=tool_set_names,
+            help="Your tools; writes only pretend to.",
+        ),
     ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="The first N cases.")

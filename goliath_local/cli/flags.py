@@ -7,17 +7,29 @@ kept in the command line's shared `meta`, where the nearest to the end wins.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from goliath_local.cli.completion import model_names
+from goliath_local.cli.completion import model_names, tool_set_names
 
 if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
     from goliath_local.cli.terminal import Terminal
 
 _META = "goliath_local.flags"
+
+ToolSets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        "-T",
+        metavar="SET",
+        autocompletion=tool_set_names,
+        help="module:attr, FILE.py, demo, clock …: docs/tools.md",
+    ),
+]
+"""Tools by the name of their set: the same flag on every command that has tools."""
 
 
 def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:

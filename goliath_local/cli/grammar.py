@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from goliath_local.cli.terminal import Terminal
     from goliath_local.grammar import Grammar
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Grammars: made from schemas, checked, tried.",
-)
-
 _COMPILE = (
     "Examples:\n\ngoliath-local grammar compile city.json > city.gbnf\n\n"
     "goliath-local grammar compile mymodels:City --spacing pretty"
@@ -32,6 +26,16 @@ _CHECK = (
 _SAMPLE = (
     "Examples:\n\ngoliath-local grammar sample city.json\n\n"
     "goliath-local grammar sample mymodels:City -n 10 --seed 7"
+)
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Grammars: made from schemas, checked, tried.",
+    epilog=(
+        "Examples:\n\ngoliath-local grammar compile city.json\n\n"
+        "goliath-local grammar check city.json"
+    ),
 )
 
 Schema = Annotated[

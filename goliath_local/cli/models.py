@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     from goliath_local.cli.terminal import Terminal
     from goliath_local.records import Json
 
+
+def _examples(*lines: str) -> str:
+    return "Examples:\n\n" + "\n\n".join(f"goliath-local models {line}" for line in lines)
+
+
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Which models there are; getting, checking and removing them.",
+    epilog=_examples("list", "pull default"),
 )
 
 
 _model = partial(typer.Argument, autocompletion=model_names)
-
-
-def _examples(*lines: str) -> str:
-    return "Examples:\n\n" + "\n\n".join(f"goliath-local models {line}" for line in lines)
 
 
 @app.command("list", epilog=_examples("list", "list --all --json"))
@@ -259,7 +261,7 @@ def _named(names: list[str] | None, folder: Path) -> list[Entry]:
     if names is None:
         entries = [entry for entry in inventory(folder) if entry.state == "installed"]
         if not entries:
-            raise no_model(cards())
+            raise no_model(cards(), folder=folder)
         return entries
     found = []
     for name in dict.fromkeys(names):
@@ -290,5 +292,5 @@ def _resolved(name: str, folder: Path) -> str:
         return name
     choice = choose_default_installed(folder)
     if choice is None:
-        raise no_model(cards())
+        raise no_model(cards(), folder=folder)
     return choice.card.name

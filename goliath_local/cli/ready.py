@@ -127,7 +127,7 @@ def _locate(settings: Settings) -> Located:
     if name == "default":
         choice = choose_default_installed(settings.models_folder)
         if choice is None:
-            raise no_model(cards())
+            raise no_model(cards(), folder=settings.models_folder)
         name = choice.card.name
     return locate_model(name, settings.models_folder)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from goliath_local.cli.completion import conversation_names, tool_set_names
-from goliath_local.cli.flags import settings_of, terminal_of
+from goliath_local.cli.completion import conversation_names
+from goliath_local.cli.flags import ToolSets, settings_of, terminal_of
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -28,16 +28,7 @@ def run(
         list[str] | None,
         typer.Option("--file", "-f", metavar="FILE", help="A text that goes behind the ask."),
     ] = None,
-    tools: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tools",
-            "-T",
-            metavar="SET",
-            autocompletion=tool_set_names,
-            help="module:attr, FILE.py, demo, clock …: docs/tools.md",
-        ),
-    ] = None,
+    tools: ToolSets = None,
     schema: Annotated[
         str | None,
         typer.Option("--schema", metavar="FILE|module:Model", help="The answer's form."),

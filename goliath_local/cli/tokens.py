@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goliath_local.cli.completion import tool_set_names
 from goliath_local.cli.flags import settings_of, terminal_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ def tokens(
     tools: Annotated[
         list[str] | None,
         typer.Option(
-            "-T", metavar="SET", help="module:attr, FILE.py, demo, clock …: docs/tools.md"
+            "-T",
+            metavar="SET",
+            autocompletion=tool_set_names,
+            help="module:attr, FILE.py, demo, clock …: docs/tools.md",
         ),
     ] = None,
     bill: Annotated[

@@ -6,33 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goliath_local.cli.flags import settings_of, terminal_of
+from goliath_local.cli.flags import ToolSets, settings_of, terminal_of
 
 if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
     from goliath_local.tools import Tool
-
-app = typer.Typer(
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="What the model sees of your tools, and whether they are sound.",
-)
-
-_Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tools", "-T", metavar="SET", help="module:attr, FILE.py, demo, clock …: docs/tools.md"
-    ),
-]
-_Estimate = Annotated[bool, typer.Option("--estimate", help="Estimate tokens; load no model.")]
 
 
 def _examples(*lines: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"goliath-local tools {line}" for line in lines)
 
 
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="What the model sees of your tools, and whether they are sound.",
+    epilog=_examples("list -T demo", "check -T mytools.py"),
+)
+
+_Estimate = Annotated[bool, typer.Option("--estimate", help="Estimate tokens; load no model.")]
+
+
 @app.command("list", epilog=_examples("list -T demo", "list -T mytools.py --json"))
-def list_(context: typer.Context, *, tools: _Sets = None, estimate: _Estimate = False) -> None:
+def list_(context: typer.Context, *, tools: ToolSets = None, estimate: _Estimate = False) -> None:
     """Print each tool as the model sees it, and its cost in tokens."""
     from goliath_local.cli.counting import counted
     from goliath_local.cli.terminal import json_text
@@ -54,7 +50,7 @@ def list_(context: typer.Context, *, tools: _Sets = None, estimate: _Estimate = 
 
 
 @app.command(epilog=_examples("check -T mytools.py", "check -T demo --json"))
-def check(context: typer.Context, *, tools: _Sets = None) -> int:
+def check(context: typer.Context, *, tools: ToolSets = None) -> int:
     """Check that tools can be used, and say what would make them easier for a small model."""
     from goliath_local.cli.counting import counted
     from goliath_local.cli.tool_advice import advice

@@ -18,17 +18,21 @@ if TYPE_CHECKING:
     from goliath_local.cli.settings import Settings
     from goliath_local.cli.tracefile import Trace
 
+
+def _examples(*lines: str) -> str:
+    return "Examples:\n\n" + "\n\n".join(f"goliath-local trace {line}" for line in lines)
+
+
 app = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="What happened in a turn, exact prompts too."
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="What happened in a turn, exact prompts too.",
+    epilog=_examples("show last", "export last --html -o turn.html"),
 )
 
 _Name = Annotated[
     str, typer.Argument(autocompletion=trace_names, help="Its name, the beginning of it, or last.")
 ]
-
-
-def _examples(*lines: str) -> str:
-    return "Examples:\n\n" + "\n\n".join(f"goliath-local trace {line}" for line in lines)
 
 
 @app.command("list", epilog=_examples("list", "list --json"))

@@ -162,5 +162,6 @@ def test_offline_without_a_model_says_how_to_get_one(folder: Path) -> None:
     with pytest.raises(NoModel) as caught:
         choose_default(folder, offline=True, machine=MACHINE)
     assert str(caught.value) == (
-        "No model is installed. Get the default (2.1 GB): goliath-local models pull default"
+        "No model is installed. Get the default (2.1 GB): goliath-local models pull default\n"
+        f"Looked in: {folder}"
     )

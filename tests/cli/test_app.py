@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import goliath_local.errors
-from goliath_local.cli.app import COMMANDS
+from goliath_local.cli.app import COMMANDS, build
 from goliath_local.cli.problems import CODES, ExitCode, read_problem
 from goliath_local.errors import GoliathError
 
@@ -210,11 +211,26 @@ def offered(goliath, monkeypatch):
         ("goliath-local run --model qw", "qwen2.5-coder-0.5b"),
         ("goliath-local models pull smol", "smollm"),
         ("goliath-local chat -T de", "demo"),
+        ("goliath-local tokens -T cl", "clock"),
+        ("goliath-local tools check -T nu", "numbers"),
+        ("goliath-local eval run -T no", "notes"),
+        ("goliath-local eval run buil", "builtin"),
         ("goliath-local run --max", "--max-steps"),
     ],
 )
 def test_commands_flags_models_and_tool_sets_are_completed(offered, line, wanted) -> None:
     assert wanted in offered(line)
+
+
+def test_own_tool_files_and_case_files_are_completed(offered, home) -> None:
+    Path("kit").mkdir()
+    for name in ("mytools.py", "mycases.jsonl", "kit/more.py", ".hidden.py", "my.txt"):
+        Path(name).write_text("")
+    assert offered("goliath-local run -T my") == "mytools.py"
+    assert offered("goliath-local run -T ki") == "kit/"
+    assert offered("goliath-local run -T kit/") == "kit/more.py"
+    assert offered("goliath-local run -T nowhere/") == ""
+    assert offered("goliath-local eval run my") == "mycases.jsonl"
 
 
 def test_conversations_and_traces_are_completed(offered, goliath, script) -> None:
@@ -230,11 +246,25 @@ def test_completion_is_installed_for_the_program_alone(goliath) -> None:
     assert "--install-completion" not in goliath("run", "--help").out
 
 
-@pytest.mark.parametrize("name", list(COMMANDS))
-def test_the_help_of_every_command_ends_with_two_examples(goliath, name) -> None:
-    ran = goliath(name, "--help")
+def every_command() -> list[str]:
+    """Each command and each of its own, as they are typed."""
+    found = []
+    root = build()
+    for name in COMMANDS:
+        command = root.get_command(None, name)
+        found += [name, *(f"{name} {child}" for child in getattr(command, "commands", {}))]
+    return found
+
+
+@pytest.mark.parametrize("typed", every_command())
+def test_the_help_of_every_command_ends_with_two_examples(goliath, typed) -> None:
+    ran = goliath(*typed.split(), "--help")
     assert ran.code == 0
-    if "Commands:" in ran.out:
-        return
-    examples = ran.out.partition("Examples:")[2]
-    assert sum("goliath-local" in line or "make" in line for line in examples.splitlines()) >= 2
+    examples = ran.out.partition("Examples:")[2].split("\n\n")
+    assert sum("goliath-local" in paragraph for paragraph in examples) >= 2
+    assert "other flags of goliath-local --help" in ran.out
+
+
+@pytest.mark.parametrize("name", ["tools", "eval", "trace", "grammar"])
+def test_no_sentence_of_a_help_is_cut(goliath, name) -> None:
+    assert "..." not in goliath(name, "--help").out.partition("Commands:")[2]

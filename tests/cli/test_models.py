@@ -206,9 +206,21 @@ def test_pull_default_takes_what_is_installed_says_why_and_remembers_it(goliath,
 def test_pull_default_offline_without_a_model_ends_with_3(goliath, folder) -> None:
     ran = goliath("--offline", "models", "pull")
     assert ran.code == 3
-    assert ran.last_error_line == (
-        "No model is installed. Get the default (2.1 GB): goliath-local models pull default"
+    assert ran.err == (
+        "No model is installed. Get the default (2.1 GB): goliath-local models pull default\n"
+        f"Looked in: {folder}\n"
     )
+
+
+@pytest.mark.parametrize("offline", ["1", ""])
+def test_a_run_without_a_model_says_where_it_looked_and_how_to_get_one(
+    goliath, folder, monkeypatch, offline
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", offline)
+    ran = goliath("run", "hi")
+    assert ran.code == 3
+    assert "goliath-local models pull default" in ran.err
+    assert str(folder) in ran.last_error_line
 
 
 def test_several_names_are_pulled_one_after_the_other(goliath, folder) -> None:
