@@ -25,7 +25,8 @@ from goliath_local.extensions import (
     patch_input,
     patch_result,
 )
-from goliath_local.harness import confirm, journal, judge, worker
+from goliath_local.harness import confirm, journal, judge, parts, worker
+from goliath_local.harness.ambiguous import fits_several
 from goliath_local.harness.call import open_call
 from goliath_local.harness.failures import model_error
 from goliath_local.harness.generate import counted
@@ -70,6 +71,11 @@ async def _fill(turn: Turn, call: Call) -> Escalation | None:
     if isinstance(found, worker.Missing):
         names = clip(found.names, MISSING_CHARACTERS)
         call.skip(Skipped(reason="missing"), render("results.missing", names=names))
+    elif call.tool.writes and parts.is_constrained(turn):
+        entries = fits_several(call.record.input, turn.steps, ask=turn.ask)
+        if entries:
+            text = render("results.several", entries="; ".join(entries))
+            call.skip(Skipped(reason="missing"), text)
     return None
 
 
@@ -153,7 +159,7 @@ async def _run(turn: Turn, call: Call) -> None:
     with turn.blame("tool"):
         done = await call_tool(call.tool, call.arguments, call.context)
     if done.error is not None:
-        message = clip(done.message, ERROR_CHARACTERS)
+        message = clip(done.message, ERROR_CHARACTERS).rstrip(".")
         call.fail(done.error, render("results.failed", message=message))
         return
     call.succeed(done.output)

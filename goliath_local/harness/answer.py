@@ -18,7 +18,10 @@ from goliath_local.prompts import render
 from goliath_local.records import Plan, Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goliath_local.harness.state import Turn
+    from goliath_local.records import StepRecord
     from goliath_local.schema import Declared
 
 Said: TypeAlias = tuple[str, Any]
@@ -110,7 +113,9 @@ async def _say(
         if isinstance(reply, Escalation):
             return reply
         if turn.output is None:
-            return read_prose("" if isinstance(reply, Rejected) else reply.text)
+            said = read_prose("" if isinstance(reply, Rejected) else reply.text)
+            is_last = bool(hint) or stalled or not parts.is_constrained(turn)
+            return said if is_last or isinstance(said, Rejected) else _telling(turn, said)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
         return read_structured(reply.text, turn.output)
@@ -118,8 +123,30 @@ async def _say(
     return await with_one_retry(turn, Stage.ANSWER, attempt, twice=twice)
 
 
+def _telling(turn: Turn, said: Said) -> Said | Rejected:
+    """Return the answer, unless a change was made and it names nothing of what that was about."""
+    values = left_out(said[0], turn.steps, ask=turn.ask)
+    if not values:
+        return said
+    hint = render("guided.say", values=", ".join(values))
+    return Rejected(problem="the answer names nothing of what was changed", hint=hint)
+
+
 def _twice(turn: Turn) -> Reason:
     return Reason.EMPTY_ANSWER if turn.output is None else Reason.ANSWER_INVALID
+
+
+def left_out(text: str, steps: Sequence[StepRecord], *, ask: str) -> tuple[str, ...]:
+    """Return what the last change was about in the words of the ask, when none of it is told."""
+    last = steps[-1] if steps else None
+    if last is None or not last.writes or last.status != "completed":
+        return ()
+    values = last.input.values() if isinstance(last.input, dict) else ()
+    asked = [
+        v for v in values if isinstance(v, str) and len(v) > 2 and v.casefold() in ask.casefold()
+    ]
+    told = any(value.casefold() in text.casefold() for value in asked)
+    return () if told else tuple(asked)
 
 
 def _invalid(problem: str) -> Rejected:

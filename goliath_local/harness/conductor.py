@@ -20,6 +20,7 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
+from goliath_local.harness.offer import is_conditional, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.model import Stage
@@ -214,8 +215,8 @@ def _counter(turn: Turn) -> str:
 
 def _guided_schema(turn: Turn, scope: Scope) -> JsonSchema:
     tools = turn.settings.tools
-    offered = judge.worth_offering(scope.tools, tools, turn.steps, ask=turn.ask, want=turn.want)
-    if turn.steps or not offered:
-        return planning_schema(offered)
-    reads = tuple(name for name in offered if not tools[name].writes)
-    return opening_schema(offered, reads, look_first=judge.is_conditional(turn.ask))
+    offered = offer(scope.tools, tools, turn.steps, ask=turn.ask, want=turn.want)
+    if turn.steps or not offered.tools:
+        return planning_schema(offered.tools, closing=offered.closing)
+    reads = tuple(name for name in offered.tools if not tools[name].writes)
+    return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask))

@@ -16,12 +16,13 @@ from goliath_local.model import Stage
 from goliath_local.prompts import (
     answer_turns,
     argument_turns,
-    comparisons,
     done_just_now,
     draft_lines,
+    known_already,
     plan_turns,
     render,
     schema_lines,
+    seen_by_code,
 )
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def plan_draft(
         user=(
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
-            *parts.optional("compared", _compared(turn)),
+            *parts.optional("seen", _seen(turn)),
             *parts.optional("changes", done_just_now(turn.steps)),
+            *parts.optional("known", _known(turn)),
             parts.fixed("counter", counter + "\n\n"),
             *parts.closing(turn, request=render("conductor.choose"), hint=hint),
         ),
@@ -116,14 +118,16 @@ def answer_draft(turn: Turn, *, point: str, why: str, hint: str) -> Draft:
             *parts.optional("facts", parts.facts(turn, with_days=False)),
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
+            *parts.optional("seen", _seen(turn)),
             *draft,
             *parts.closing(turn, hint=hint),
         ),
     )
 
 
-def _compared(turn: Turn) -> str:
-    if turn.want != "change-if":
-        return ""
-    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
-    return comparisons(turn.ask, [step.result or "" for step in reads[-1:]])
+def _seen(turn: Turn) -> str:
+    return seen_by_code(turn.ask, turn.steps, is_conditional=turn.want == "change-if")
+
+
+def _known(turn: Turn) -> str:
+    return "" if turn.steps else known_already(turn.ask, turn.facts, turn.view.recent)

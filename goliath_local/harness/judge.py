@@ -6,7 +6,6 @@ Pure. Each rule returns the escalation that follows, or None.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,19 +14,11 @@ from goliath_local.records import Reason
 from goliath_local.tools import canonical_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from goliath_local.model import Choice
-    from goliath_local.records import Json, StepRecord, Want
+    from goliath_local.records import Json, StepRecord
     from goliath_local.tools import Tool
-
-_SEVERAL = re.compile(r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|और|फिर)\b|[;&和跟还]")
-"""What stands between two wishes, in the languages of the evals; an ask without it has one."""
-
-_CONDITION = re.compile(
-    r"(?i)\b(if|unless|in case|wenn|falls|sofern|si|sauf si|s'il|agar)\b|अगर|यदि|如果|要是|除非"
-)
-"""What makes a wish depend on something, in the languages of the evals."""
 
 _FINISH_SHARE = 0.8
 """From this share of the steps on, the conductor is told to finish."""
@@ -98,6 +89,12 @@ def repeated_call(
     return escalation
 
 
+def failed_before(tool: Tool, arguments: Json, steps: Sequence[StepRecord]) -> StepRecord | None:
+    """Return the step in which this very call failed, None when it did not."""
+    earlier = _latest_equal(tool.name, arguments, steps)
+    return earlier if earlier is not None and earlier.failed else None
+
+
 def is_stale(read: StepRecord, steps: Iterable[StepRecord]) -> bool:
     """Return whether a write, even a failed one, was attempted after the read."""
     return any(s.writes and not s.skipped and s.index > read.index for s in steps)
@@ -110,63 +107,10 @@ def two_failures(steps: Sequence[StepRecord]) -> Escalation | None:
     return Escalation(reason=Reason.TOOL_ERROR, error=steps[-1].result)
 
 
-def worth_offering(
-    names: Sequence[str],
-    tools: Mapping[str, Tool],
-    steps: Sequence[StepRecord],
-    *,
-    ask: str,
-    want: Want | None = None,
-) -> tuple[str, ...]:
-    """Return the tools that can help now, in menu order.
-
-    Left out are tools with an unmet prerequisite and parameterless reads that are done and not
-    stale. Once a change is made, an ask that holds one wish is done: then none can help. Only
-    the enum of a constrained reply is narrowed by this: a plan that names one of them
-    nevertheless meets the rules above.
-    """
-    is_done = any(step.writes and step.status == "completed" for step in steps)
-    if is_done and (want == "change-if" or not _SEVERAL.search(ask)):
-        return ()
-    useful = (name for name in names if _can_help(tools[name], steps))
-    return tuple(name for name in useful if want != "question" or not tools[name].writes)
-
-
-def is_conditional(ask: str) -> bool:
-    """Return whether the ask says that something has to hold first."""
-    return _CONDITION.search(ask) is not None
-
-
 def original_of(cached: StepRecord, steps: Iterable[StepRecord]) -> StepRecord | None:
     """Return the step that a cached one points to."""
     completed = [s for s in steps if s.status == "completed" and s.index < cached.index]
     return _latest_equal(cached.tool, cached.input, completed)
-
-
-def _can_help(tool: Tool, steps: Sequence[StepRecord]) -> bool:
-    if unmet(tool, steps) or _was_answered_again(tool, steps) or _lacks_a_value(tool, steps):
-        return False
-    if tool.writes or not tool.idempotent or tool.parameters.properties:
-        return True
-    return not any(
-        step.tool == tool.name
-        and step.status in {"completed", "cached"}
-        and not is_stale(step, steps)
-        for step in steps
-    )
-
-
-def _was_answered_again(tool: Tool, steps: Sequence[StepRecord]) -> bool:
-    """Return whether the same read was asked for a second time: a third would end the turn."""
-    return any(
-        step.tool == tool.name and step.status == "cached" and not is_stale(step, steps)
-        for step in steps
-    )
-
-
-def _lacks_a_value(tool: Tool, steps: Sequence[StepRecord]) -> bool:
-    """Return whether the last step was a call of this tool that could not be filled in."""
-    return bool(steps) and steps[-1].tool == tool.name and steps[-1].skip_reason == "missing"
 
 
 def _latest_equal(

@@ -49,19 +49,26 @@ plan_schema: JsonSchema = plan_schema_for(())
 """The schema of a plan when the tools are not known."""
 
 
-def planning_schema(tool_names: Sequence[str]) -> JsonSchema:
-    """Return what a plan is constrained by; without names only the shape without a tool."""
+def planning_schema(
+    tool_names: Sequence[str], *, closing: Sequence[PlanKind] = ("answer", "escalate")
+) -> JsonSchema:
+    """Return what a plan is constrained by.
+
+    Args:
+        tool_names: the tools offered; without them there is no shape with a tool.
+        closing: the kinds offered that end the turn; without them there is no other shape.
+    """
     why = {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
     brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
-    closing = _closed(
+    ending = _closed(
         {
             "why": why,
-            "kind": {"type": "string", "enum": ["answer", "escalate"]},
+            "kind": {"type": "string", "enum": list(closing)},
             "brief": brief,
         }
     )
     if not tool_names:
-        return closing
+        return ending
     calling = _closed(
         {
             "why": why,
@@ -70,7 +77,7 @@ def planning_schema(tool_names: Sequence[str]) -> JsonSchema:
             "brief": brief,
         }
     )
-    return {"anyOf": [calling, closing]}
+    return {"anyOf": [calling, ending]} if closing else calling
 
 
 def opening_schema(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
 from goliath_local.errors import InvalidValue
-from goliath_local.harness import guided, parts
+from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
@@ -66,7 +66,7 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
     if not takes_arguments(tool):
         return _parameterless(tool)
 
-    async def attempt(_: int, hint: str) -> Arguments | Rejected | Escalation:
+    async def attempt(number: int, hint: str) -> Arguments | Rejected | Escalation:
         shape = _shape(tool)
         if parts.is_constrained(turn):
             shape = spelled_out(shape, said=turn.ask)
@@ -78,9 +78,13 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             return reply
         if isinstance(reply, Rejected):
             return _rejected(reply.problem)
-        if parts.is_constrained(turn):
-            return read_spelled_out(reply.text, tool, shape, said=_said(turn))
-        return read(reply.text, tool, shape)
+        if not parts.is_constrained(turn):
+            return read(reply.text, tool, shape)
+        found = read_spelled_out(reply.text, tool, shape, said=_said(turn))
+        if number == 0 and isinstance(found, Filled):
+            failed = judge.failed_before(tool, found.value, turn.steps)
+            found = _failed_before(failed) if failed is not None else found
+        return found
 
     return await with_one_retry(turn, Stage.WORKER, attempt, twice=Reason.TOOL_ARGS_INVALID)
 
@@ -161,6 +165,11 @@ def _is_unsure_of_missing(reply: Reply | Rejected | Escalation, shape: ArgumentS
     path = f"/{shape.missing}"
     named = [choice for choice in reply.choices if choice.path == path and choice.value]
     return any(choice.share < MISSING_SHARE for choice in named)
+
+
+def _failed_before(step: StepRecord) -> Rejected:
+    hint = render("guided.failed-before", message=step.result or "")
+    return Rejected(problem=f"the arguments of step {step.index + 1} failed", hint=hint)
 
 
 def _shape(tool: Tool) -> ArgumentSchema:

@@ -1,6 +1,6 @@
 """Every sentence the model is given, and the form of the step log."""
 
-from goliath_local.prompts.compare import comparisons
+from goliath_local.prompts.compare import comparisons, entry_count
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -13,7 +13,9 @@ from goliath_local.prompts.guided import (
     done_just_now,
     draft_lines,
     plan_turns,
+    seen_by_code,
 )
+from goliath_local.prompts.known import known_already
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
 from goliath_local.prompts.render import render
@@ -29,13 +31,16 @@ __all__ = [
     "comparisons",
     "done_just_now",
     "draft_lines",
+    "entry_count",
     "example_turns",
     "exchange_parts",
     "fact_lines",
+    "known_already",
     "log_line",
     "plan_turns",
     "read_example",
     "render",
     "schema_lines",
+    "seen_by_code",
     "tool_menu",
 ]

@@ -1,7 +1,8 @@
-"""Comparisons that a small model gets wrong: numbers of a result against numbers of the ask.
+"""What plain code sees better in a result than a small model: how many, and more or less.
 
-Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it. So a prompt for an ask
-with a condition says how the numbers stand to each other.
+Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it, and to tell of one entry
+where two were listed. So a prompt says how the numbers stand to each other, and how many entries
+there are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ MOST_FIELDS = 12
 _IN_ASK = re.compile(r"(?<![\w:.,/-])\d+(?:\.\d+)?(?![\d:/-]|[.,]\d)")
 _FIELD = re.compile(r"(\w+): (-?\d+(?:\.\d+)?)(?=,|$)")
 _TEXT_FIELD = re.compile(r"\w+: ([^,\d-][^,]*)(?=,|$)")
+_NUMBER_OF_ROW = re.compile(r"^(\d+)\. ", re.MULTILINE)
+_UNLESS = re.compile(
+    r"(?i)\b(unless|except if|außer|es sei denn|sauf si|à moins|salvo|a menos)\b|除非"
+)
 _NUMBERED = re.compile(r"^\d+\. ")
 
 
@@ -38,6 +43,27 @@ def comparisons(ask: str, results: Iterable[str]) -> str:
     if not numbers or len(numbers) > MOST_NUMBERS or not 0 < len(fields) <= MOST_FIELDS:
         return ""
     return "\n".join(_line(number, fields) for number in numbers)
+
+
+def entry_count(result: str) -> int | None:
+    """Return how many entries a list has that was made into a result, None when it is no list."""
+    if result.strip() == "none":
+        return 0
+    numbers = _NUMBER_OF_ROW.findall(result)
+    if not numbers or numbers[0] != "1":
+        return None
+    return int(numbers[-1])
+
+
+def counted(tool: str, result: str) -> str:
+    """Return the sentence that says how many entries there are, empty for fewer than two."""
+    entries = entry_count(result) or 0
+    return render("guided.counted", tool=tool, count=entries) if entries > 1 else ""
+
+
+def exception_rule(ask: str) -> str:
+    """Return the sentence that says what `unless` means, empty for an ask without it."""
+    return render("guided.unless") if _UNLESS.search(ask) else ""
 
 
 def _line(number: str, fields: Sequence[tuple[str, str, str]]) -> str:

@@ -13,6 +13,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.model import ExampleTurn
+from goliath_local.prompts.compare import comparisons, counted, exception_rule
+from goliath_local.prompts.known import known_already
 from goliath_local.prompts.log import changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import fact_lines, schema_lines
 from goliath_local.prompts.render import render
@@ -67,7 +69,25 @@ def answer_turns() -> tuple[ExampleTurn, ...]:
 
 def done_just_now(records: Iterable[StepRecord]) -> str:
     """Return the sentence that names the changes of this turn, empty if there are none."""
-    return changes_made(records, text="guided.done")
+    return changes_made(records, text="guided.done", with_brief=True)
+
+
+def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: bool) -> str:
+    """Return what code sees in the last lookup: how many entries, how the numbers compare.
+
+    Args:
+        ask: what is wanted.
+        records: the turn's steps.
+        is_conditional: the ask is for a change that depends on something.
+    """
+    reads = [step for step in records if step.status == "completed" and not step.writes]
+    if not reads:
+        return ""
+    result = reads[-1].result or ""
+    lines = [counted(reads[-1].tool or "", result)]
+    if is_conditional:
+        lines += [comparisons(ask, [result]), exception_rule(ask)]
+    return "\n".join(filter(None, lines))
 
 
 def draft_lines(brief: str, why: str, *, done: Iterable[StepRecord]) -> str:
@@ -91,11 +111,17 @@ def _file() -> Mapping[str, Any]:
 
 def _plan_user(example: Mapping[str, Any], index: int, *, max_steps: int) -> str:
     done = _records(example["steps"][:index])
+    recent = [Exchange(ask=a, answer=b, at=0) for a, b in example.get("recent", ())]
+    facts = example.get("facts", {})
+    is_conditional = example["steps"][0]["want"] == "change-if"
     return _joined(
         render("conductor.example-tools", names=", ".join(example["tools"])),
-        _recent(example.get("recent", ())),
+        fact_lines(facts),
+        _recent(recent),
         _log(done),
+        seen_by_code(example["ask"], done, is_conditional=is_conditional),
         done_just_now(done),
+        known_already(example["ask"], facts, recent) if not index else "",
         render("conductor.counter", number=index + 1, max_steps=max_steps),
         render("shared.ask", ask=example["ask"]) + "\n" + render("conductor.choose"),
     )
@@ -113,19 +139,18 @@ def _argument_user(example: Mapping[str, Any]) -> str:
 
 
 def _answer_user(example: Mapping[str, Any]) -> str:
+    done = _records(example["steps"])
     return _joined(
-        _log(_records(example["steps"])),
-        draft_lines(example["draft"], example["reason"], done=_records(example["steps"]))
+        _log(done),
+        seen_by_code(example["ask"], done, is_conditional=example.get("conditional", False)),
+        draft_lines(example["draft"], example["reason"], done=done)
         + "\n"
         + render("shared.ask", ask=example["ask"]),
     )
 
 
-def _recent(exchanges: Iterable[tuple[str, str]]) -> str:
-    spoken = [
-        "\n".join(exchange_parts(Exchange(ask=ask, answer=answer, at=0)))
-        for ask, answer in exchanges
-    ]
+def _recent(exchanges: Iterable[Exchange]) -> str:
+    spoken = ["\n".join(exchange_parts(exchange)) for exchange in exchanges]
     return "\n".join([render("shared.recent"), *spoken]) if spoken else ""
 
 

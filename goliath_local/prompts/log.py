@@ -30,10 +30,22 @@ def log_line(record: StepRecord, *, result: str | None = None) -> str:
     return f"{number}. {record.tool}({arguments}) [{record.status}] → {shown or ''}"
 
 
-def changes_made(records: Iterable[StepRecord], *, text: str = "conductor.changes") -> str:
-    """Return the sentence that names the changes already made, empty if there are none."""
+def changes_made(
+    records: Iterable[StepRecord], *, text: str = "conductor.changes", with_brief: bool = False
+) -> str:
+    """Return the sentence that names the changes already made, empty if there are none.
+
+    Args:
+        records: the turn's steps.
+        text: which sentence.
+        with_brief: say in front of each call what it was planned for.
+    """
     made = [record for record in records if record.writes and record.status == "completed"]
-    calls = "; ".join(f"{record.tool}({_cut(_compact(record.input))})" for record in made)
+    calls = "; ".join(
+        (f"{record.brief} - " if with_brief and record.brief else "")
+        + f"{record.tool}({_cut(_compact(record.input))})"
+        for record in made
+    )
     return render(text, calls=calls) if calls else ""
 
 

@@ -19,7 +19,7 @@ from goliath_local.tools.call import (
     run_callable,
 )
 from goliath_local.tools.declare import ToolOptions, define_tool, tool
-from goliath_local.tools.figures import without_unsaid_figures
+from goliath_local.tools.figures import says_figure, without_unsaid_figures
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
     Execute,
@@ -58,6 +58,7 @@ __all__ = [
     "nothing_missing",
     "resolve_input",
     "run_callable",
+    "says_figure",
     "spelled_out",
     "split_missing",
     "takes_arguments",

@@ -74,6 +74,11 @@ def without_unsaid_figures(tool: Tool, arguments: Mapping[str, Any], said: str) 
     return Checked(value=kept, missing=tuple(name for name in made_up if name in required))
 
 
+def says_figure(text: str) -> bool:
+    """Return whether a number, a time or a day is said, in digits or in words."""
+    return _SAID.search(text) is not None
+
+
 def _is_figure(value: Any) -> bool:
     if isinstance(value, bool) or value == _ONE:
         return False

@@ -61,7 +61,10 @@ async def play(replies, ask, called):
 
 
 PLAN = {"json": {"want": "change", "kind": "tool", "tool": "switch_pump", "brief": "switch it"}}
-CLOSE = [{"json": {"why": "x", "kind": "answer", "brief": "done"}}, {"text": "Done."}]
+CLOSE = [
+    {"json": {"why": "x", "kind": "answer", "brief": "done"}},
+    {"text": "The galley is pumped."},
+]
 
 
 def named(share):
@@ -95,5 +98,100 @@ async def test_numbers_are_compared_for_a_conditional_ask_only(want, is_told):
 async def test_the_answer_is_told_what_was_just_done():
     filled = {"json": {"missing": "", "room": "galley"}}
     _, calls = await play([PLAN, filled, *CLOSE], "pump the galley", [])
-    assert 'Done just now: switch_pump({"room":"galley"}).' in calls[-1].prompt
+    assert 'Done just now: switch it - switch_pump({"room":"galley"}).' in calls[-1].prompt
     assert "Draft:" not in calls[-1].prompt
+
+
+FILLED = {"json": {"missing": "", "room": "galley"}}
+
+
+async def test_an_answer_that_names_nothing_of_the_change_is_asked_for_once_more():
+    vague = [PLAN, FILLED, CLOSE[0], {"text": "Done."}, {"text": "The galley is pumped."}]
+    result, calls = await play(vague, "pump the galley", [])
+    assert result.text == "The galley is pumped."
+    assert "Say also what it was about: galley." in calls[-1].prompt
+
+
+async def test_a_second_vague_answer_stands():
+    vague = [PLAN, FILLED, CLOSE[0], {"text": "Done."}, {"text": "It is done."}]
+    result, _ = await play(vague, "pump the galley", [])
+    assert result.text == "It is done."
+    assert result.handled_by == "device"
+
+
+def failing(calls):
+    def execute(args, context):
+        calls.append(args)
+        if args["place"] == "Bregens":
+            raise ValueError("Nothing found for 'Bregens'. Known: Bregenz.")
+        return "rain"
+
+    schema = {
+        "type": "object",
+        "properties": {"place": {"type": "string"}},
+        "required": ["place"],
+        "additionalProperties": False,
+    }
+    return define_tool(name="forecast", description="Weather.", parameters=schema, execute=execute)
+
+
+async def test_arguments_that_failed_are_not_tried_again_as_they_are():
+    called = []
+    look = {"json": {"want": "question", "kind": "tool", "tool": "forecast", "brief": "look"}}
+    again = {"json": {"why": "x", "kind": "tool", "tool": "forecast", "brief": "look"}}
+    wrong, right = ({"json": {"missing": "", "place": place}} for place in ("Bregens", "Bregenz"))
+    model = Counting([look, wrong, again, wrong, right, CLOSE[0], {"text": "Rain."}])
+    result = await create_agent(model=model, tools=[failing(called)]).run("rain in Bregens?")
+    assert called == [{"place": "Bregens"}, {"place": "Bregenz"}]
+    assert "Known: Bregenz" in model.fake.calls[4].prompt.rsplit("Request:", 1)[-1]
+    assert result.handled_by == "device"
+
+
+def people(sent):
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    found = [{"id": "c2", "name": "Tomas Reyes"}, {"id": "c4", "name": "Tomke Arends"}]
+    find = define_tool(
+        name="find",
+        description="Find people.",
+        parameters=schema,
+        execute=lambda args, context: [p for p in found if args["name"] in p["name"]],
+    )
+    card = {
+        "type": "object",
+        "properties": {"person": {"type": "string", "description": "id from find"}},
+        "required": ["person"],
+        "additionalProperties": False,
+    }
+    send = define_tool(
+        name="send",
+        description="Send a card.",
+        parameters=card,
+        execute=lambda args, context: sent.append(args),
+        writes=True,
+    )
+    return [find, send]
+
+
+@pytest.mark.parametrize(
+    ("ask", "name", "is_sent"),
+    [
+        ("a card to Tom please", "Tom", False),
+        ("a card to Tomke please", "Tomke", True),
+        ("a card to Tom Reyes please", "Tom", True),
+        ("a card to Tom on Friday", "Tom", True),  # what a day tells is not judged
+    ],
+)
+async def test_a_change_for_one_of_several_that_fit_alike_is_not_made(ask, name, is_sent):
+    sent = []
+    find = {"json": {"want": "change", "kind": "tool", "tool": "find", "brief": "find"}}
+    send = {"json": {"why": "x", "kind": "tool", "tool": "send", "brief": "send"}}
+    values = [{"json": {"missing": "", "name": name}}, {"json": {"missing": "", "person": "c2"}}]
+    model = Counting([find, values[0], send, values[1], CLOSE[0], {"text": f"{name}?"}])
+    result = await create_agent(model=model, tools=people(sent)).run(ask)
+    assert bool(sent) is is_sent
+    assert ("several entries fit" in (result.steps[1].result or "")) is not is_sent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goliath_local.harness.judge import is_conditional, worth_offering
+from goliath_local.harness.offer import is_conditional, offer
 from goliath_local.prompts import changes_made, fact_lines
 from goliath_local.records import StepRecord
 from goliath_local.tools import (
@@ -16,6 +16,10 @@ from goliath_local.tools import (
     spelled_out,
     without_unsaid_figures,
 )
+
+
+def offered(names, tools, steps, *, ask, want=None):
+    return offer(names, tools, steps, ask=ask, want=want).tools
 
 
 def tool(name="add", *, writes=True, properties=("title",), required=("title",)):
@@ -38,7 +42,7 @@ def done(name="add", **more):
 
 
 @pytest.mark.parametrize(
-    ("ask", "offered"),
+    ("ask", "left"),
     [
         ("Put eggs on my list.", ()),
         ("Put eggs on my list and call mom.", ("add",)),
@@ -46,23 +50,23 @@ def done(name="add", **more):
         ("Put sand on my list.", ()),
     ],
 )
-def test_a_change_that_was_made_is_offered_again_only_when_the_ask_may_want_several(ask, offered):
-    assert worth_offering(["add"], {"add": tool()}, [done()], ask=ask) == offered
+def test_a_change_that_was_made_is_offered_again_only_when_the_ask_may_want_several(ask, left):
+    assert offered(["add"], {"add": tool()}, [done()], ask=ask) == left
 
 
 def test_after_the_one_change_that_was_asked_for_nothing_more_is_looked_up():
     tools = {"add": tool(), "look": tool("look", writes=False)}
-    assert worth_offering(list(tools), tools, [done()], ask="Put eggs on my list.") == ()
-    assert worth_offering(list(tools), tools, [], ask="Put eggs on my list.") == ("add", "look")
+    assert offered(list(tools), tools, [done()], ask="Put eggs on my list.") == ()
+    assert offered(list(tools), tools, [], ask="Put eggs on my list.") == ("add", "look")
 
 
 def test_who_asks_is_offered_no_change_and_a_conditional_change_is_made_once():
     tools = {"add": tool(), "look": tool("look", writes=False)}
     every = list(tools)
-    assert worth_offering(every, tools, [], ask="is it on?", want="question") == ("look",)
+    assert offered(every, tools, [], ask="is it on?", want="question") == ("look",)
     asked = "add it if it is not there and say so"
-    assert worth_offering(every, tools, [], ask=asked, want="change-if") == tuple(every)
-    assert worth_offering(every, tools, [done()], ask=asked, want="change-if") == ()
+    assert offered(every, tools, [], ask=asked, want="change-if") == tuple(every)
+    assert offered(every, tools, [done()], ask=asked, want="change-if") == ()
 
 
 def test_a_read_answered_twice_and_a_call_that_lacks_a_value_are_not_offered_again():
@@ -71,10 +75,64 @@ def test_a_read_answered_twice_and_a_call_that_lacks_a_value_are_not_offered_aga
         StepRecord(index=0, kind="tool", brief="", tool="look", input={"title": "a"}),
         StepRecord(index=1, kind="tool", brief="", tool="look", input={"title": "a"}, cached=True),
     ]
-    assert worth_offering(["look"], {"look": look}, twice[:1], ask="is it on?") == ("look",)
-    assert worth_offering(["look"], {"look": look}, twice, ask="is it on?") == ()
+    both = "is the one on and the other off?"
+    assert offered(["look"], {"look": look}, twice[:1], ask=both) == ("look",)
+    assert offered(["look"], {"look": look}, twice, ask=both) == ()
     lacking = [done(skipped=True, skip_reason="missing")]
-    assert worth_offering(["add"], {"add": tool()}, lacking, ask="add it") == ()
+    assert offered(["add"], {"add": tool()}, lacking, ask="add it") == ()
+
+
+def looked(result, **more):
+    return StepRecord(
+        index=0, kind="tool", brief="", tool="look", input={"title": "a"}, result=result, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "result", "left"),
+    [
+        ("is it on?", "1. name: a, on: true", ()),
+        ("is it on?", "on: true", ()),
+        ("is it on?", "none", ("look",)),
+        ("are all of them on?", "on: true", ("look",)),
+        ("is it on in Lindau, Kempten?", "on: true", ("look",)),
+        ("lies beides", "on: true", ()),
+    ],
+)
+def test_one_wish_looks_up_the_same_kind_of_thing_once_unless_nothing_was_found(ask, result, left):
+    look = tool("look", writes=False)
+    assert offered(["look"], {"look": look}, [looked(result)], ask=ask) == left
+
+
+def test_a_value_that_only_the_user_knows_leaves_the_question_for_it():
+    tools = {
+        "add": tool(properties=("day",), required=("day",)),
+        "look": tool("look", writes=False),
+    }
+    lacking = [done(skipped=True, skip_reason="missing")]
+    found = offer(list(tools), tools, lacking, ask="add it")
+    assert (found.tools, found.closing) == ((), ("answer",))
+
+
+@pytest.mark.parametrize("name", ["id", "room_id", "key"])
+def test_a_value_that_a_lookup_gives_leaves_the_lookups(name):
+    tools = {"add": tool(properties=(name,), required=(name,)), "look": tool("look", writes=False)}
+    lacking = [done(skipped=True, skip_reason="missing")]
+    found = offer(list(tools), tools, lacking, ask="add it")
+    assert (found.tools, found.closing) == (("look",), ("answer", "escalate"))
+
+
+def test_an_error_that_names_another_tool_leaves_that_tool():
+    tools = {name: tool(name, writes=False) for name in ("look", "read", "list")}
+    failed = looked("Failed: The board is off. list shows the plan. Try again.", failed=True)
+    found = offer(list(tools), tools, [failed], ask="which platform?")
+    assert (found.tools, found.closing) == (("list",), ())
+
+
+def test_an_error_that_names_none_leaves_all():
+    tools = {name: tool(name, writes=False) for name in ("look", "read")}
+    failed = looked("Failed: Nothing found for 'a'. Known: b.", failed=True)
+    assert offered(list(tools), tools, [failed], ask="which platform?") == ("look", "read")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +153,7 @@ def test_a_condition_is_seen_in_the_ask(ask, conditional):
 @pytest.mark.parametrize("flag", ["failed", "skipped"])
 def test_a_change_that_was_not_made_is_offered_again(flag):
     steps = [done(**{flag: True})]
-    assert worth_offering(["add"], {"add": tool()}, steps, ask="Put eggs there.") == ("add",)
+    assert offered(["add"], {"add": tool()}, steps, ask="Put eggs there.") == ("add",)
 
 
 def test_changes_made_are_named_and_others_are_not():

@@ -1,0 +1,146 @@
+"""What the next plan may choose, where the reply is decoded under a grammar.
+
+Pure. Only the enums of a constrained reply are narrowed by this: a plan that names another tool
+nevertheless meets the rules of `judge`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goliath_local.harness.judge import is_stale, unmet
+from goliath_local.prompts import entry_count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goliath_local.records import PlanKind, StepRecord, Want
+    from goliath_local.tools import Tool
+
+_SEVERAL = re.compile(
+    r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|और|फिर|or|oder|ou|o|या)\b|[;&和跟还]"
+)
+"""What stands between two wishes, in the languages of the evals; an ask without it has one."""
+
+_LIST = re.compile(r"[,、،]|\b(?:each|every|all|both|jed\w+|alle|beide|chaque|tous|todos)\b", re.I)
+"""What says that one wish may need the same lookup for several things."""
+
+_CONDITION = re.compile(
+    r"(?i)\b(if|unless|in case|wenn|falls|sofern|si|sauf si|s'il|agar)\b|अगर|यदि|如果|要是|除非"
+)
+"""What makes a wish depend on something, in the languages of the evals."""
+
+_IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
+"""A name or a description of a value that a person does not say, but a lookup gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a plan may be."""
+
+    tools: tuple[str, ...]
+    """In menu order."""
+
+    closing: tuple[PlanKind, ...] = ("answer", "escalate")
+    """The kinds that end the turn; never empty together with `tools`."""
+
+
+def offer(
+    names: Sequence[str],
+    tools: Mapping[str, Tool],
+    steps: Sequence[StepRecord],
+    *,
+    ask: str,
+    want: Want | None = None,
+) -> Offer:
+    """Return what can help now.
+
+    Left out are tools with an unmet prerequisite and reads that are done and not stale, unless
+    the ask may need them for several things. Once a change is made, an ask that holds one wish is
+    done: then none can help. A value that only the user knows leaves the question for it. An
+    error that names another tool leaves that tool.
+    """
+    useful = _useful(names, tools, steps, ask=ask, want=want)
+    last = steps[-1] if steps else None
+    if last is not None and last.skip_reason == "missing":
+        reads = tuple(name for name in useful if not tools[name].writes)
+        may_help = _can_be_looked_up(tools[last.tool or ""], last, reads)
+        return Offer(tools=reads) if may_help else Offer(tools=(), closing=("answer",))
+    named = _named_by_failure(last, useful)
+    return Offer(tools=named, closing=()) if named else Offer(tools=useful)
+
+
+def is_conditional(ask: str) -> bool:
+    """Return whether the ask says that something has to hold first."""
+    return _CONDITION.search(ask) is not None
+
+
+def _useful(
+    names: Sequence[str],
+    tools: Mapping[str, Tool],
+    steps: Sequence[StepRecord],
+    *,
+    ask: str,
+    want: Want | None,
+) -> tuple[str, ...]:
+    is_done = any(step.writes and step.status == "completed" for step in steps)
+    has_several = _SEVERAL.search(ask) is not None
+    if is_done and (want == "change-if" or not has_several):
+        return ()
+    once = not has_several and _LIST.search(ask) is None
+    return tuple(
+        name
+        for name in names
+        if _can_help(tools[name], steps, once=once)
+        and (want != "question" or not tools[name].writes)
+    )
+
+
+def _can_help(tool: Tool, steps: Sequence[StepRecord], *, once: bool) -> bool:
+    if unmet(tool, steps) or _was_answered_again(tool, steps) or _lacks_a_value(tool, steps):
+        return False
+    if tool.writes or not tool.idempotent or (tool.parameters.properties and not once):
+        return True
+    return not any(_is_answered_by(step, tool, steps) for step in steps)
+
+
+def _is_answered_by(step: StepRecord, tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    if step.tool != tool.name or step.status not in {"completed", "cached"}:
+        return False
+    # A lookup that found nothing may find something by another word.
+    found = not tool.parameters.properties or entry_count(step.result or "") != 0
+    return found and not is_stale(step, steps)
+
+
+def _was_answered_again(tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    """Return whether the same read was asked for a second time: a third would end the turn."""
+    return any(
+        step.tool == tool.name and step.status == "cached" and not is_stale(step, steps)
+        for step in steps
+    )
+
+
+def _lacks_a_value(tool: Tool, steps: Sequence[StepRecord]) -> bool:
+    """Return whether the last step was a call of this tool that could not be filled in."""
+    return bool(steps) and steps[-1].tool == tool.name and steps[-1].skip_reason == "missing"
+
+
+def _can_be_looked_up(tool: Tool, step: StepRecord, names: Sequence[str]) -> bool:
+    """Return whether another tool may give what the call lacks."""
+    said = step.input if isinstance(step.input, dict) else {}
+    required = tool.parameters.json.get("required", ())
+    lacking = [name for name in required if name not in said]
+    return any(
+        _IDENTIFIER.search(text) or any(name in text for name in names)
+        for lacked in lacking
+        for text in (lacked, tool.parameters.json["properties"][lacked].get("description", ""))
+    )
+
+
+def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:
+    if step is None or not step.failed:
+        return ()
+    words = set(re.findall(r"[\w.-]+", step.result or ""))
+    return tuple(name for name in names if name in words and name != step.tool)

@@ -1,0 +1,61 @@
+"""What was said before and bears on the ask: facts of the application, remarks of the user.
+
+Pure. A small model looks up by a tool what stands in its own prompt, far from the ask. So what
+shares its words with the ask is said once more, right before it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from goliath_local.prompts.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from goliath_local.records import Exchange
+
+_LEAST_SHARED = 2
+"""Words that a remark, or a fact with so many words to its name, shares with the ask."""
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_EMPTY = frozenset(
+    re.findall(
+        r"\w+",
+        "the and for was were are you your did does has have had with what when which who whom "
+        "whose how why that this these those again say said tell told from not can will would "
+        "der die das den dem des und für war ist sind was wann wer wie wo mein meine mir ich habe "
+        "hat les des une est qui que quoi quel quelle quand mon mes pour dit los las una qué cuál "
+        "cuándo quién para con dije mis",
+    )
+)
+"""Words that say nothing of what is meant."""
+
+
+def known_already(ask: str, facts: Mapping[str, str], recent: Iterable[Exchange]) -> str:
+    """Return what was said before and shares its words with the ask, empty if nothing does.
+
+    A remark counts when it was no question and nothing was done about it: what a tool has told
+    may have changed since.
+    """
+    words = _words(ask)
+    said = [f"{name}: {value}" for name, value in facts.items() if _is_named(name, words)]
+    remarks = [
+        exchange.ask
+        for exchange in recent
+        if not any(step.kind == "tool" for step in exchange.steps)
+        and not exchange.ask.rstrip().endswith(("?", "\uff1f"))
+        and len(_words(exchange.ask) & words) >= _LEAST_SHARED
+    ]
+    lines = [*said, *remarks]
+    return render("guided.known", lines="\n".join(lines)) if lines else ""
+
+
+def _is_named(name: str, words: set[str]) -> bool:
+    own = _words(name.replace("_", " "))
+    return bool(own) and len(own & words) >= min(_LEAST_SHARED, len(own))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - _EMPTY

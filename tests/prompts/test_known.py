@@ -1,0 +1,72 @@
+"""What was said before and bears on the ask, and what code sees in a result."""
+
+from __future__ import annotations
+
+import pytest
+
+from goliath_local.prompts import entry_count, known_already, seen_by_code
+from goliath_local.records import Exchange, StepRecord
+
+FACTS = {"home station": "Lindau", "height": "174 cm", "today": "Tuesday 2026-04-14"}
+
+
+@pytest.mark.parametrize(
+    ("ask", "line"),
+    [
+        ("which station did I set as home?", "home station: Lindau"),
+        ("what is my height?", "height: 174 cm"),
+        ("trains from Lindau to Kempten", None),
+        ("is anyone at home?", None),
+        ("wake me at six", None),
+    ],
+)
+def test_a_fact_is_said_again_when_the_ask_names_it(ask, line):
+    found = known_already(ask, FACTS, [])
+    assert found == ("" if line is None else f"Known already:\n{line}")
+
+
+def exchange(ask, *, tool=False):
+    step = StepRecord(index=0, kind="tool", brief="", tool="look", input={}, result="x")
+    return Exchange(ask=ask, answer="Noted.", at=0, steps=(step,) if tool else ())
+
+
+REMARK = "by the way, the plumber comes at half past nine"
+
+
+def test_a_remark_is_said_again_when_the_ask_shares_its_words():
+    assert REMARK in known_already(
+        "when does the plumber come, or who comes?", {}, [exchange(REMARK)]
+    )
+    assert known_already("when does the train leave?", {}, [exchange(REMARK)]) == ""
+
+
+def test_what_a_tool_told_and_what_was_asked_are_no_remarks():
+    ask = "when does the plumber come, or who comes?"
+    assert known_already(ask, {}, [exchange(REMARK, tool=True)]) == ""
+    assert known_already(ask, {}, [exchange("when exactly comes the plumber?")]) == ""
+
+
+@pytest.mark.parametrize(
+    ("result", "count"),
+    [
+        ("none", 0),
+        ("1. a: b", 1),
+        ("1. a: b\n2. a: c", 2),
+        ("1. a\n… 5 omitted\n7. b", 7),
+        ("level: 8", None),
+        ("2. July is a holiday", None),
+    ],
+)
+def test_the_entries_of_a_result_are_counted(result, count):
+    assert entry_count(result) == count
+
+
+def test_code_says_how_many_entries_there_are_and_what_unless_means():
+    rows = "1. disk: a, used: 67\n2. disk: b, used: 12"
+    step = StepRecord(index=0, kind="tool", brief="", tool="disks", input={}, result=rows)
+    ask = "start it, unless a is more than 60 full"
+    told = seen_by_code(ask, [step], is_conditional=True)
+    assert told.startswith("disks gave 2 entries.\nCompared with 60:")
+    assert told.endswith("nothing is done.")
+    assert seen_by_code(ask, [step], is_conditional=False) == "disks gave 2 entries."
+    assert seen_by_code(ask, [], is_conditional=True) == ""
