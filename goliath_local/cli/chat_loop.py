@@ -17,6 +17,7 @@ from goliath_local.cli.outcome import Ended, read_outcome
 from goliath_local.cli.probe import first_request
 from goliath_local.cli.problems import ExitCode, read_problem
 from goliath_local.cli.session import Asked, Parts, Session, facts
+from goliath_local.cli.shortened import shortened_results
 from goliath_local.cli.show import TurnView
 from goliath_local.cli.signals import listening
 from goliath_local.cli.terminal import Styled
@@ -89,7 +90,7 @@ class Chat:
         """Show what this is, and which conversation goes on."""
         self.terminal.say(Styled(headline(self.parts), "bold"))
         if self.parts.settings.fallback:
-            self.terminal.say(f"What fails here is handed to {self.parts.settings.fallback}")
+            self.terminal.say(f"What fails here is handed to {self.parts.settings.shown_fallback}")
         if self.terminal.can_ask:
             self.terminal.say("Type /help. Ctrl-C stops an answer, Ctrl-D leaves.")
         if chosen.saved_at is not None:
@@ -180,7 +181,9 @@ class Chat:
                 was_cut=view.tally.was_cut,
             )
         )
-        for line in handed_over(result, self.parts.settings.fallback):
+        for one in shortened_results(result.steps):
+            self.terminal.say(Styled(f"  {one.words}", "dim"))
+        for line in handed_over(result, self.parts.settings.shown_fallback):
             self.terminal.complain(Styled(f"  {line}", "yellow"))
         if outcome.left_to_say:
             self.terminal.complain(Styled(f"  {outcome.left_to_say}", "yellow"))

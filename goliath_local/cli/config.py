@@ -95,7 +95,8 @@ def _values(settings: Settings) -> list[tuple[str, object]]:
     import dataclasses
 
     names = [f.name for f in dataclasses.fields(settings) if f.name != "origin"]
-    return [(name, _plain(getattr(settings, name))) for name in names]
+    shown = {"fallback": settings.shown_fallback}
+    return [(name, _plain(shown.get(name, getattr(settings, name)))) for name in names]
 
 
 def _plain(value: object) -> object:

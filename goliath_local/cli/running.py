@@ -19,6 +19,7 @@ from goliath_local.cli.outcome import Ended, read_outcome
 from goliath_local.cli.problems import ExitCode, Interrupted, TimedOut
 from goliath_local.cli.ready import find_model, load
 from goliath_local.cli.session import Asked, Parts, Session
+from goliath_local.cli.shortened import shortened_results
 from goliath_local.cli.show import TurnView
 from goliath_local.cli.signals import listening, terminable
 from goliath_local.cli.sources import load_fallback, load_schema, load_tools
@@ -195,6 +196,7 @@ class _Running:
             self._terminal.document({"type": event.type, **to_json(event)})
 
     def _told(self, result: RunResult, session: Session, ready: Ready) -> int:
+        cut = shortened_results(result.steps)
         outcome = read_outcome(
             Ended(
                 text=result.text,
@@ -203,11 +205,14 @@ class _Running:
                 events=result.trace,
                 needed_yes=self._confirm.unanswered,
                 was_cut=self._view.tally.was_cut,
-                shortened=self._view.tally.shortened,
+                shortened=[*self._view.tally.shortened, *(f"result of {c.tool}" for c in cut)],
                 strict=self._plan.job.strict,
             )
         )
         self._show(result, outcome, session, ready)
+        if not self._plan.settings.json:
+            for one in cut:
+                self._terminal.say(one.words)
         if session.trace_error is not None:
             self._terminal.complain(f"The trace was not written: {session.trace_error}")
         told = outcome.left_to_say if self._shows else outcome.note

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.agent import create_agent
 from goliath_local.cli.ids import new_id
 from goliath_local.cli.recorder import Watch, shown_prompt, watched
+from goliath_local.cli.shortened import outputs_json, shortened_results
 from goliath_local.cli.tracefile import TraceFile, sweep
 from goliath_local.cli.waiting import until
 
@@ -169,7 +170,8 @@ def facts() -> dict[str, str]:
 
 
 def _ending(result: RunResult) -> dict[str, Any]:
-    return {
+    outputs = outputs_json(shortened_results(result.steps))
+    return ({"outputs": outputs} if outputs else {}) | {
         "text": result.text,
         "handledBy": result.handled_by,
         "bestEffort": result.best_effort,

@@ -109,6 +109,15 @@ class Settings:
         """Where weights lie."""
         return (self.models_dir or self.places.data / "models").expanduser()
 
+    @property
+    def shown_fallback(self) -> str | None:
+        """The fallback as it may be shown: an address without credentials and query."""
+        if self.fallback is None or "://" not in self.fallback:
+            return self.fallback
+        from goliath_local.wire import safe_url
+
+        return safe_url(self.fallback)
+
 
 _LOOSENING = {"allow", "yes", "fallback", "tools", "log_file", "data_dir", "models_dir"}
 """What a project's file may not say: it would approve, send away, or run code by itself.
@@ -169,7 +178,8 @@ def _read_value(key: str, raw: object, *, where: str) -> object:
         return _readers()[key].validate_python(raw)
     except ValidationError as error:
         wanted = _FORMS.get(key) or _FORMS_BY_TYPE.get(type(getattr(Settings(), key)), "a text")
-        msg = f"{where}: {raw!r} cannot be used. Give {wanted}."
+        shown = "what it says" if key == "fallback" else repr(raw)  # it may hold a key
+        msg = f"{where}: {shown} cannot be used. Give {wanted}."
         raise ConfigError(msg) from error
 
 
@@ -187,6 +197,7 @@ _FORMS = {
     "models_dir": "the path of a folder",
     "data_dir": "the path of a folder",
     "log_file": "the path of a file",
+    "fallback": "an address or module:function, as a text",
 }
 """What a value of each setting looks like, for whoever gave another."""
 

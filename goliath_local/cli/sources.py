@@ -195,6 +195,8 @@ def load_fallback(name: str | None) -> Any:
         from goliath_local.fallback import http_fallback
 
         return http_fallback(name)
+    if "://" in name:
+        raise ConfigError("--fallback: the address has to start with http:// or https://.")
     if ":" in name:
         return load_attribute(name, flag="--fallback")
     msg = f"--fallback {name}: give a URL, module:function, or none."

@@ -50,6 +50,13 @@ def _is_call(line: dict[str, Any]) -> bool:
     )
 
 
+def _is_result(line: dict[str, Any]) -> bool:
+    outputs = line.get("outputs", [])
+    return _are_texts(outputs, ("tool", "output")) and all(
+        _is_number(row.get(key)) for row in outputs for key in ("shownCharacters", "characters")
+    )
+
+
 def _are_pieces(pieces: object) -> bool:
     return _are_texts(pieces, ("part", "text")) and all(
         isinstance(piece.get("tokens"), int)
@@ -90,4 +97,5 @@ _SHAPES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "turn": _is_turn,
     "event": _is_event,
     "call": _is_call,
+    "result": _is_result,
 }

@@ -44,6 +44,7 @@ def trace_lines(trace: Trace, *, step: int | None, with_prompts: bool) -> Iterat
         yield ""
         yield from map(_event_line, trace.events)
         yield ""
+        yield from map(_output_line, trace.result.get("outputs", ()))
         yield f"answer   {trace.result.get('text', '')}"
         yield f"ended    {ending(trace)}"
     if trace.damaged_lines:
@@ -88,6 +89,11 @@ def _event_line(event: dict[str, Any]) -> str:
     rest = {k: v for k, v in event.items() if k not in {"type", "report", "choices", "usage"}}
     fields = "  ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in rest.items())
     return f"{event['type']:<9}{clipped_line(fields, 160)}"
+
+
+def _output_line(row: dict[str, Any]) -> str:
+    seen = f"{row['shownCharacters']:,} of {row['characters']:,} characters"
+    return f"cut      {row['tool']}: the model was shown {seen}; all of it is in trace export"
 
 
 def ending(trace: Trace) -> str:
