@@ -27,6 +27,7 @@ from goliath_local.wire import (
     read_completion,
     read_refusal,
     safe_url,
+    secrets_of,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def chat_fallback(
         try:
             if not 200 <= reply.status < 300:
                 refused = HttpError(safe_url(url), "", status=reply.status, body=reply.body)
-                raise read_refusal(refused, window_tokens=0)
+                secrets = secrets_of(url, headers)
+                raise read_refusal(refused, window_tokens=0, secrets=secrets)
             return {"text": read_completion(reply.body).text}
         except ModelError as error:
             message = f"The fallback at {safe_url(url)} gave no answer. {error}"

@@ -17,6 +17,7 @@ import httpx2
 
 from goliath_local.catalogue.locate import APP
 from goliath_local.errors import FetchError
+from goliath_local.wire import discreet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -79,7 +80,9 @@ def ask(
         headers = dict(extra)
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        response = client.send(client.build_request(method, url, headers=headers), stream=True)
+        request = client.build_request(method, url, headers=headers)
+        with discreet():  # where it redirects may be good for one download
+            response = client.send(request, stream=True)
         try:
             if not response.is_redirect:
                 yield response

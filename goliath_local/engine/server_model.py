@@ -32,6 +32,7 @@ from goliath_local.wire import (
     read_refusal,
     request_body,
     safe_url,
+    secrets_of,
     server_events,
     within_time,
 )
@@ -184,6 +185,10 @@ class OpenAICompatibleModel:
         return f"{self._address.api}/chat/completions"
 
     @property
+    def _secrets(self) -> tuple[str, ...]:
+        return secrets_of(self._url, self._headers)
+
+    @property
     def _sent(self) -> Mapping[str, str]:
         return {"content-type": "application/json", **self._headers}
 
@@ -204,7 +209,8 @@ class OpenAICompatibleModel:
     def _name(self, offer: Offer) -> str | None:
         if self._model is None and len(offer.names) > 1:
             some = ", ".join(offer.names[:5])
-            message = f"{self._address.server} offers several models. Say model=…, one of: {some}."
+            server = safe_url(self._address.server)
+            message = f"{server} offers several models. Say model=…, one of: {some}."
             raise ModelUnavailable(message)
         return offer.capabilities.name or None
 
@@ -216,13 +222,14 @@ class OpenAICompatibleModel:
         if request.schema is not None and is_about_schema(error):
             return self._without_schema(error, offer)
         window = offer.capabilities.window_tokens or ESTIMATED_WINDOW_TOKENS
-        return read_refusal(error, window_tokens=window)
+        return read_refusal(error, window_tokens=window, secrets=self._secrets)
 
     def _without_schema(self, error: HttpError, offer: Offer) -> ModelError:
         known = offer.capabilities
         if known.schema is Support.UNKNOWN and self._offer is offer:
             self._offer = offer.knowing(replace(known, schema=Support.UNSUPPORTED))
-        said = read_refusal(error, window_tokens=ESTIMATED_WINDOW_TOKENS)
+        window = ESTIMATED_WINDOW_TOKENS
+        said = read_refusal(error, window_tokens=window, secrets=self._secrets)
         return ModelUnavailable(
             f"The server does not hold a reply to this JSON schema: {said} Use one that does, "
             "such as llama.cpp's server, Ollama or vLLM."

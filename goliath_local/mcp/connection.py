@@ -21,6 +21,7 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 from goliath_local.errors import ToolServerError
+from goliath_local.wire import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,10 +67,24 @@ class LastWords:
 
 
 class Connection:
-    """A running server."""
+    """A running server.
+
+    Args:
+        name: what it is called in messages.
+        command: the program and its arguments.
+        env: its variables, besides the few that it inherits; no message shows their values.
+        cwd: the folder it runs in.
+        secrets: texts of the command that no message shows.
+    """
 
     def __init__(
-        self, name: str, command: Sequence[str], *, env: Mapping[str, str], cwd: str | None
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str | None,
+        secrets: Sequence[str] = (),
     ) -> None:
         guard = [] if sys.platform == "win32" else [sys.executable, "-I", "-S", str(_GUARD)]
         program, *arguments = [*guard, *command]
@@ -77,6 +92,7 @@ class Connection:
             command=program, args=arguments, env=dict(env), cwd=cwd
         )
         self.name = name
+        self._secrets = (*env.values(), *secrets)
         self._words = LastWords()
         self._opened: Future[tuple[Tool, ...]] = Future()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -100,6 +116,10 @@ class Connection:
             # Its processes are ended before we say so.
             self._thread.join(CLOSE_TIMEOUT_S)
             raise
+
+    def hidden(self, text: str) -> str:
+        """Return the text without what the server was told in confidence."""
+        return without_secrets(text, self._secrets)
 
     def close(self) -> None:
         """End the server and everything it started. Safe to call twice, from any thread."""
@@ -160,7 +180,7 @@ class Connection:
             told = "it did not answer in time."
         else:
             told = f"{str(error) or type(error).__name__}."
-        words = self._words.last_line()
+        told, words = self.hidden(told), self.hidden(self._words.last_line())
         return f"{told} Its last words: {words[:200]}" if words else f"{told} It said nothing."
 
 

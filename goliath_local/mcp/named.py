@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from goliath_local.errors import ConfigError
 from goliath_local.mcp.adopt import MAX_TOOLS
 from goliath_local.mcp.server import CALL_TIMEOUT_S, START_TIMEOUT_S, ToolServer, mcp_tools
+from goliath_local.wire import safe_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +96,8 @@ def _of_file(path: Path, wanted: Sequence[str] | None) -> tuple[Tool, ...]:
 
 def _start(name: str, server: _Server, *, everything: bool) -> ToolServer:
     if server.command is None:
-        msg = f"{name}: only servers with a command can be used, not {server.url or 'this one'}."
+        other = safe_url(server.url) if server.url else "this one"
+        msg = f"{name}: only servers with a command can be used, not {other}."
         raise ConfigError(msg)
     return mcp_tools(
         [server.command, *(_filled(name, word) for word in server.args)],
@@ -107,6 +109,7 @@ def _start(name: str, server: _Server, *, everything: bool) -> ToolServer:
         cwd=server.cwd,
         start_timeout_s=server.start_timeout_s,
         call_timeout_s=server.call_timeout_s,
+        secrets=_fillings(server.args),
     )
 
 
@@ -151,6 +154,12 @@ def _read(path: Path) -> Mapping[str, _Server]:
         msg = f'{path} names no server. Put one under "mcpServers".'
         raise ConfigError(msg)
     return active
+
+
+def _fillings(texts: Sequence[str]) -> list[str]:
+    """Return what `${NAME}` stands for in the texts."""
+    names = [name for text in texts for name in _VARIABLE.findall(text)]
+    return [os.environ[name] for name in names if name in os.environ]
 
 
 def _filled(server: str, text: str) -> str:

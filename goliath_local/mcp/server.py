@@ -63,6 +63,7 @@ def mcp_tools(
     cwd: str | None = None,
     start_timeout_s: float = START_TIMEOUT_S,
     call_timeout_s: float = CALL_TIMEOUT_S,
+    secrets: Sequence[str] = (),
 ) -> ToolServer:
     """Start an MCP server over stdio and return the tools chosen from it.
 
@@ -76,10 +77,12 @@ def mcp_tools(
         most: how many tools may be taken; None to choose from `ToolServer.tools` afterwards.
         prefix: put before their names, to tell servers apart.
         name: what the server is called in messages; its program otherwise.
-        env: added to the few variables that a server inherits (such as PATH and HOME).
+        env: added to the few variables that a server inherits (such as PATH and HOME); their
+            values are left out of messages.
         cwd: folder it runs in.
         start_timeout_s: seconds until it has to be there.
         call_timeout_s: seconds until a call counts as failed.
+        secrets: texts in the command, such as a key, that are left out of messages too.
 
     Raises:
         ConfigError: the command is blank, the choice impossible, or the `mcp` extra missing.
@@ -88,7 +91,8 @@ def mcp_tools(
     argv = shlex.split(command) if isinstance(command, str) else [str(part) for part in command]
     if not argv or not argv[0].strip():
         raise ConfigError('The command is blank. Write for example "uvx mcp-server-time".')
-    connection = _connection(name or PurePath(argv[0]).name, argv, env=env or {}, cwd=cwd)
+    name = name or PurePath(argv[0]).name
+    connection = _connection(name, argv, env=env or {}, cwd=cwd, secrets=secrets)
     offered = _opened(connection, argv, start_timeout_s)
     try:
         chosen = choose(connection.name, offered, tools, prefix=prefix, most=most)
@@ -105,13 +109,18 @@ def _opened(
     try:
         return connection.open(timeout_s)
     except ToolServerError as error:
-        command = clip(shlex.join(argv), _SHOWN_CHARACTERS)
+        command = clip(connection.hidden(shlex.join(argv)), _SHOWN_CHARACTERS)
         reason = f"{error.reason} Run it by itself to see more: {command}"
         raise ToolServerError(error.server, reason) from error
 
 
 def _connection(
-    name: str, argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None
+    name: str,
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    secrets: Sequence[str],
 ) -> Connection:
     try:
         # Here and not above: the room can be looked at without the extra.
@@ -119,14 +128,17 @@ def _connection(
     except ModuleNotFoundError as error:
         message = "MCP servers need an extra: pip install 'goliath-local[mcp]'."
         raise ConfigError(message) from error
-    return Connection(name, argv, env=env, cwd=cwd)
+    return Connection(name, argv, env=env, cwd=cwd, secrets=secrets)
 
 
 def _tool(connection: Connection, adopted: Adopted, timeout_s: float) -> Tool:
     async def execute(given: Mapping[str, Any], context: ToolContext) -> Json:
         del context
         result = await connection.call(adopted.server_name, given, timeout_s)
-        return read_result(connection.name, adopted.server_name, result)
+        try:
+            return read_result(connection.name, adopted.server_name, result)
+        except ToolServerError as error:
+            raise ToolServerError(error.server, connection.hidden(error.reason)) from None
 
     return define_tool(
         name=adopted.name,

@@ -15,12 +15,12 @@ from goliath_local.wire.http import (
     exchange,
     http_client,
     opened,
-    safe_url,
     told_as_http,
     whole_body,
     within_time,
 )
 from goliath_local.wire.refusals import is_about_schema, read_refusal
+from goliath_local.wire.secrets import discreet, safe_url, secrets_of, without_secrets
 from goliath_local.wire.stream import read_event, server_events
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "HttpReply",
     "Incoming",
     "chat_body",
+    "discreet",
     "exchange",
     "http_client",
     "is_about_schema",
@@ -41,8 +42,10 @@ __all__ = [
     "read_refusal",
     "request_body",
     "safe_url",
+    "secrets_of",
     "server_events",
     "told_as_http",
     "whole_body",
     "within_time",
+    "without_secrets",
 ]

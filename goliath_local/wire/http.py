@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from goliath_local.errors import HttpError
+from goliath_local.wire.secrets import discreet, safe_url
 
 if TYPE_CHECKING:
     import ssl
@@ -44,17 +45,6 @@ class HttpReply:
     status: int
     headers: Mapping[str, str]
     body: bytes
-
-
-def safe_url(url: str) -> str:
-    """Return the address for a message: no credentials, query or fragment."""
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL:
-        return "the given address"
-    host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
-    port = f":{parsed.port}" if parsed.port else ""
-    return f"{parsed.scheme}://{host}{port}{parsed.path}"
 
 
 @asynccontextmanager
@@ -129,10 +119,13 @@ async def opened(
     with told_as_http(url):
         sent = {"accept-encoding": "gzip", **(headers or {})}
         timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
-        async with client.stream(
-            method, url, headers=sent, content=content, timeout=timeout, follow_redirects=False
-        ) as response:
+        request = client.build_request(method, url, headers=sent, content=content, timeout=timeout)
+        with discreet():
+            response = await client.send(request, stream=True, follow_redirects=False)
+        try:
             yield response
+        finally:
+            await response.aclose()
 
 
 async def whole_body(response: httpx2.Response, *, max_bytes: int) -> bytes:
@@ -180,6 +173,10 @@ def told_as_http(url: str) -> Iterator[None]:
     """Raise what goes wrong on the way as `HttpError`, in words and without secrets."""
     try:
         yield
+    except UnicodeEncodeError:
+        # Not chained either: it holds the whole header.
+        reason = "a header for it has characters outside ASCII. Write the key anew."
+        raise HttpError(safe_url(url), reason) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         kinds = (words for kind, words in _WHAT_HAPPENED if isinstance(error, kind))
         reason = next(kinds, f"{type(error).__name__}.")

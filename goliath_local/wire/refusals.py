@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from goliath_local.errors import ContextFull, ModelError, ModelRefused, ModelUnavailable
 from goliath_local.wire.chat import read_json
+from goliath_local.wire.secrets import without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from goliath_local.errors import HttpError
 
 _OVERFLOW_CODES = {"exceed_context_size_error", "context_length_exceeded"}
@@ -30,15 +33,18 @@ _NOT_NOW = {408, 425, 429, 502, 503, 504}
 _MESSAGE_CHARS = 300
 
 
-def read_refusal(error: HttpError, *, window_tokens: int) -> ModelError:
+def read_refusal(
+    error: HttpError, *, window_tokens: int, secrets: Iterable[str] = ()
+) -> ModelError:
     """Return what an answer outside 2xx means.
 
     Args:
         error: with the status and the body of the answer.
         window_tokens: the window as far as it is known, if the server does not say.
+        secrets: what the server was sent and may repeat; it does not get into the message.
     """
     status = error.status or 0
-    said, code, facts = _said(error.body)
+    said, code, facts = _said(error.body, secrets)
     if code in _OVERFLOW_CODES or (status in {400, 413, 500} and _OVERFLOW.search(said)):
         return _context_full(said, facts, window_tokens)
     if _FILTER.search(code) or (status in {400, 403} and _FILTER.search(said)):
@@ -60,7 +66,7 @@ def is_about_schema(error: HttpError) -> bool:
     return is_refused and bool(_RESPONSE_FORMAT.search(f"{said} {code}"))
 
 
-def _said(body: bytes) -> tuple[str, str, Mapping[str, Any]]:
+def _said(body: bytes, secrets: Iterable[str] = ()) -> tuple[str, str, Mapping[str, Any]]:
     """Return the words, the code and all facts of an error; empty if there are none."""
     try:
         data = read_json(body)
@@ -68,18 +74,18 @@ def _said(body: bytes) -> tuple[str, str, Mapping[str, Any]]:
         return "", "", {}
     error = data.get("error", data) if isinstance(data, Mapping) else data
     if isinstance(error, str):
-        return _sentence(error), "", {}
+        return _sentence(error, secrets), "", {}
     if not isinstance(error, Mapping):
         return "", "", {}
     codes = [error.get("code"), error.get("type")]
     code = " ".join(code for code in codes if isinstance(code, str))
     known = next((name for name in _OVERFLOW_CODES if name in code), code)
     words = error.get("message", error.get("detail", ""))
-    return _sentence(words if isinstance(words, str) else ""), known, error
+    return _sentence(words if isinstance(words, str) else "", secrets), known, error
 
 
-def _sentence(words: str) -> str:
-    words = " ".join(words.split())[:_MESSAGE_CHARS]
+def _sentence(words: str, secrets: Iterable[str]) -> str:
+    words = " ".join(without_secrets(words, secrets).split())[:_MESSAGE_CHARS]
     return words if not words or words.endswith((".", "!", "?")) else words + "."
 
 

@@ -11,7 +11,8 @@ import httpx2
 
 from goliath_local.errors import HttpError
 from goliath_local.wire.chat import read_json
-from goliath_local.wire.http import opened, safe_url, whole_body
+from goliath_local.wire.http import opened, whole_body
+from goliath_local.wire.secrets import safe_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
