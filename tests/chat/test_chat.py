@@ -278,6 +278,16 @@ def test_a_run_in_a_terminal_asks_and_ctrl_c_there_is_code_130(spawn, script, ta
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("setting", ["NO_COLOR=1", "TERM=dumb"])
+def test_a_terminal_that_wants_no_colours_gets_no_escape(spawn_shell, script, setting) -> None:
+    engine = script(LIST, ANSWER, said("Three tasks."), read_s=0.1)
+    screen = spawn_shell(f"{setting} goliath-local run --engine {engine} -T demo tasks")
+    seen = screen.child.read()
+    assert b"Three tasks." in seen
+    assert b"\x1b" not in seen
+
+
+@pytest.mark.slow
 def test_a_narrow_terminal_shows_the_whole_call(spawn, script) -> None:
     title = {"json": {"title": "milk, " * 19 + "END", "missing": ""}}
     screen = spawn("run", "--engine", script(CREATE, title), "-T", "demo", "x", columns=40)

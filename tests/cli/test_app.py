@@ -151,10 +151,25 @@ def test_a_full_disk_on_stdout_is_code_5(home) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["run", "--help"], ["config", "show"], ["models", "list"], ["doctr"]]
+    "typed",
+    [
+        "--help",
+        "config show",
+        "models list",
+        "doctr",
+        "run -T demo --engine fake hi",
+        "bench -r x",
+    ],
 )
-def test_nothing_is_coloured_when_nobody_looks(goliath, arguments) -> None:
-    ran = goliath(*arguments)
+def test_nothing_is_coloured_when_nobody_looks(goliath, typed) -> None:
+    ran = goliath(*typed.split())
+    assert "\x1b" not in ran.out + ran.err
+
+
+@pytest.mark.slow
+def test_the_doctor_colours_nothing_when_nobody_looks(goliath) -> None:
+    ran = goliath("doctor", "--quick")
+    assert "python" in ran.out
     assert "\x1b" not in ran.out + ran.err
 
 
@@ -263,6 +278,7 @@ def test_the_help_of_every_command_ends_with_two_examples(goliath, typed) -> Non
     examples = ran.out.partition("Examples:")[2].split("\n\n")
     assert sum("goliath-local" in paragraph for paragraph in examples) >= 2
     assert "other flags of goliath-local --help" in ran.out
+    assert "\x1b" not in ran.out
 
 
 @pytest.mark.parametrize("name", ["tools", "eval", "trace", "grammar"])

@@ -383,3 +383,18 @@ def test_eight_at_once_on_one_conversation_file_all_succeed(home, script) -> Non
     assert ran.stdout.split() == ["ok"] * 8 + ["0"]
     listed = in_shell("goliath-local conversations list --json")
     assert len(json.loads(listed.stdout)["conversations"]) == 8
+
+
+def test_a_run_repeats_by_itself_and_a_chat_draws_a_seed_and_keeps_it(
+    goliath, script, monkeypatch
+) -> None:
+    def seed(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
+        replies = script({"json": {"kind": "answer", "brief": "x"}}, {"text": "Hello."})
+        assert goliath(*arguments, "--engine", replies).code == 0
+        return goliath("trace", "export", "last").json["turn"]["seed"]
+
+    assert (seed("run", "hi"), seed("run", "--seed", "7", "hi")) == (0, 7)
+    drawn = {seed("chat", "--new") for _ in range(3)}
+    assert len(drawn) > 1
+    assert seed("chat", "--new", "--seed", "7") == 7

@@ -49,6 +49,22 @@ def good() -> None:
     server.run("stdio")
 
 
+def fleeting() -> None:
+    """A server whose tool is there once."""
+    from mcp.server import MCPServer
+    from mcp.types import ToolAnnotations
+
+    server = MCPServer("fleeting")
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    def once(word: str) -> str:
+        """Answer once."""
+        server.remove_tool("once")
+        return f"{word}, and no more"
+
+    server.run("stdio")
+
+
 def many() -> None:
     """A server with more tools than a small model keeps apart."""
     from mcp.server import MCPServer
