@@ -33,13 +33,13 @@ async def test_cancelling_from_another_thread_ends_the_work_and_says_so() -> Non
 
     async def work() -> None:
         try:
-            await asyncio.sleep(30)
+            threading.Thread(target=token.cancel, args=("enough",)).start()
+            await asyncio.sleep(300)
         finally:
             ended.set()
 
-    threading.Timer(0.05, token.cancel, ("enough",)).start()
     with pytest.raises(RunCancelled, match="enough"):
-        await asyncio.wait_for(abortable(work(), token), 2)
+        await asyncio.wait_for(abortable(work(), token), 60)  # a hang, not a speed
     assert ended.is_set()
 
 
@@ -59,17 +59,20 @@ async def test_work_under_a_cancelled_token_does_not_begin() -> None:
 async def test_a_task_that_is_cancelled_itself_is_not_the_tokens_doing() -> None:
     token, ended = CancelToken(), asyncio.Event()
 
+    began = asyncio.Event()
+
     async def work() -> None:
         try:
-            await asyncio.sleep(30)
+            began.set()
+            await asyncio.sleep(300)
         finally:
             ended.set()
 
     waiting = asyncio.create_task(abortable(work(), token))
-    await asyncio.sleep(0.01)
+    await began.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), 60)
     # A token that lives on holds on to nothing of the finished work.
     assert token._on_cancel == []

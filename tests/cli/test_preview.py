@@ -1,6 +1,6 @@
 """What a yes would change is shown before it is given, and cannot do harm itself."""
 
-import time
+import threading
 
 import pytest
 
@@ -58,7 +58,9 @@ async def test_a_preview_that_fails_is_told_and_the_question_is_asked() -> None:
 
 async def test_a_preview_that_hangs_is_not_waited_for(monkeypatch) -> None:
     monkeypatch.setattr(previews, "PATIENCE_S", 0.05)
-    told = await previewed(tool_with(lambda _: time.sleep(0.5)), {})
+    release = threading.Event()
+    told = await previewed(tool_with(lambda _: release.wait(60)), {})
+    release.set()
     assert told is not None
     assert told.startswith("not known: the tool did not say within")
 

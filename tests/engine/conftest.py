@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 TINY = "smollm2-135m"
 
 
+@pytest.fixture(autouse=True)
+def _patient_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a loopback server answer the probe on a busy machine, too."""
+    from goliath_local.engine import probe
+
+    monkeypatch.setattr(probe, "PROBE_TIMEOUT_S", 60.0)
+
+
 @pytest.fixture(scope="session")
 def tiny(weights: Callable[[str], Path]) -> Iterator[LocalModel]:
     """The 135M model, as evals load it."""

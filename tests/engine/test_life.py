@@ -30,6 +30,12 @@ def ask(text="Say hello.", **more):
 def reply(model, **more):
     return asyncio.run(model.generate(ask(**more))).text
 
+def begin(model):
+    loop, began = asyncio.get_running_loop(), asyncio.Event()
+    story = ask("A story.", max_tokens=500,
+                on_text=lambda _: loop.call_soon_threadsafe(began.set))
+    return asyncio.create_task(model.generate(story)), began
+
 def load(**settings):
     return load_model(Path(sys.argv[1]), settings=EngineSettings(deterministic=True, **settings))
 """
@@ -73,8 +79,8 @@ ENDINGS = {
     "cancelled, then closed": """
         model = load()
         async def main():
-            task = asyncio.create_task(model.generate(ask("A story.", max_tokens=500)))
-            await asyncio.sleep(0.3)
+            task, began = begin(model)
+            await began.wait()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             model.close()
@@ -84,8 +90,8 @@ ENDINGS = {
     "left while a reply is made": """
         model = load()
         async def main():
-            asyncio.create_task(model.generate(ask("A story.", max_tokens=500)))
-            await asyncio.sleep(0.3)
+            task, began = begin(model)
+            await began.wait()
             print("leaving")
         asyncio.run(main())
     """,

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -174,16 +175,29 @@ async def test_a_task_cancelled_in_the_queue_never_runs(tiny: LocalModel):
     assert (await tiny.generate(ask(), wait=False)).text
 
 
-async def test_a_long_prompt_is_not_read_to_its_end_once_cancelled(tiny: LocalModel):
+async def test_a_long_prompt_is_not_read_to_its_end_once_cancelled(
+    tiny: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
     expected = (await tiny.generate(ask())).text
     text = "".join(f"line {n} of a long file\n" for n in range(220))
     assert 1500 < tiny.count_text(text) < 3900
+    session, loop, began = tiny._loaded.session, asyncio.get_running_loop(), asyncio.Event()
+    evaluate = session._evaluate_batch
+
+    def held(ids: Any, **options: Any) -> None:
+        evaluate(ids, **options)
+        loop.call_soon_threadsafe(began.set)
+        while not session._flag.is_raised:  # so that no machine is too fast for the order
+            time.sleep(0.001)
+
+    monkeypatch.setattr(session, "_evaluate_batch", held)
     task = asyncio.create_task(tiny.generate(ask(text)))
-    await asyncio.sleep(0.2)
+    await began.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert tiny._loaded.session.length < 1500
+    assert session.length < 1500
+    monkeypatch.undo()
     assert (await tiny.generate(ask())).text == expected
 
 

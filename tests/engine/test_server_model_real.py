@@ -80,7 +80,7 @@ async def test_a_streamed_reply_of_the_real_server_is_the_whole_one(
     assert len(pieces) > 3
     assert "\ufffd" not in streamed.text
     assert streamed.usage.completion_tokens == whole.usage.completion_tokens
-    assert 0 < streamed.usage.first_token_s < 30
+    assert streamed.usage.first_token_s > 0
 
 
 async def test_the_cap_cuts_the_reply_and_says_so(model: OpenAICompatibleModel) -> None:

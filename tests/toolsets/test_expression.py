@@ -123,7 +123,7 @@ def test_any_text_gives_a_number_or_is_refused_and_soon(text: str) -> None:
     except BadExpression:
         value = Decimal(0)
     assert value.is_finite()
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 20  # a hang, not a speed
 
 
 @settings(max_examples=20, deadline=None)
