@@ -3,9 +3,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 ASK ?= What is on my list today?
 BIN := .venv/bin
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run chat test test-model check grammars eval eval-ci bench sizes clean
+.PHONY: help setup run chat test test-plain test-model check grammars eval eval-ci bench sizes clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -21,9 +22,13 @@ run: setup  ## one ask on the demo tools: make run ASK="What is on my list today
 chat: setup  ## talk to it, with the demo tools
 	@$(BIN)/goliath-local chat --pull -T demo
 
-test: setup  ## every test: plain, on the tiny model, slow
+test: setup  ## every test: plain and slow in two processes, then on real weights in one
 	@$(BIN)/goliath-local models pull smollm2-135m qwen2.5-coder-0.5b
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not model"; \
+	  plain=$$?; $(BIN)/pytest -q -m model && exit $$plain
+
+test-plain: setup  ## only what needs no weights and takes moments
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not model and not slow"
 
 test-model: setup  ## only the tests on real weights
 	$(BIN)/pytest -q -m model

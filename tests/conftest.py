@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_OWN = ("GOLIATH_", "HF_", "NO_COLOR")
+_OWN = ("GOLIATH_", "HF_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 _MODELS = models_dir()  # now, before a test gets a home of its own
 
 
@@ -26,6 +26,14 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("whole", max_examples=100, deadline=None, derandomize=True)
     is_plain = "not slow" in config.option.markexpr
     settings.load_profile("plain" if is_plain else "whole")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test whose name differs from process to process: it cannot be shared out."""
+    odd = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if odd:
+        message = f"These names hold an address. Give their parameters ids: {', '.join(odd)}"
+        raise pytest.UsageError(message)
 
 
 @dataclass(frozen=True)
