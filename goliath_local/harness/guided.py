@@ -1,9 +1,9 @@
 """What a model is asked whose replies are decoded here, token by token, under the schema.
 
 Pure. Such a model is small and can be trusted with the form, so its prompts go further than the
-others': worked examples for every stage, as turns of the chat. In the worker's and the answer's
-prompt whatever differs from tool to tool comes after them, so that they are evaluated once for
-all tools (docs/decisions/0018).
+others': worked examples for every stage, as turns of the chat. Whatever differs from turn to turn
+comes after them, so that they are evaluated once: facts in every prompt, for a date changes daily,
+and in the worker's and the answer's also the tool (docs/decisions/0018).
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def plan_draft(
             ("instructions", turn.instructions),
             ("task", render("guided.plan", max_steps=turn.settings.max_steps)),
             ("tools", menu),
-            ("facts", parts.facts(turn)),
-            ("context", context),
         ),
         examples=(*built_in, *own),
         user=(
+            *parts.optional("facts", parts.facts(turn)),
+            *parts.optional("context", context),
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
             *parts.optional("seen", _seen(turn)),

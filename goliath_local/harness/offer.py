@@ -59,14 +59,15 @@ def offer(
 
     Left out are tools with an unmet prerequisite and reads that are done and not stale, unless
     the ask may need them for several things. Once a change is made, an ask that holds one wish is
-    done: then none can help. A value that only the user knows leaves the question for it. An
-    error that names another tool leaves that tool.
+    done: then none can help. A change that lacks a value which only the user knows leaves the
+    question for it. An error that names another tool leaves that tool.
     """
     useful = _useful(names, tools, steps, ask=ask, want=want)
     last = steps[-1] if steps else None
     if last is not None and last.skip_reason == "missing":
+        lacking = tools[last.tool or ""]
         reads = tuple(name for name in useful if not tools[name].writes)
-        may_help = _can_be_looked_up(tools[last.tool or ""], last, reads)
+        may_help = not lacking.writes or _can_be_looked_up(lacking, last, reads)
         return Offer(tools=reads) if may_help else Offer(tools=(), closing=("answer",))
     named = _named_by_failure(last, useful)
     return Offer(tools=named, closing=()) if named else Offer(tools=useful)

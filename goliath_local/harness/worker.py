@@ -26,6 +26,7 @@ from goliath_local.tools import (
     spelled_out,
     split_missing,
     takes_arguments,
+    unsaid_texts,
     without_unsaid_figures,
 )
 
@@ -71,7 +72,8 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
         if parts.is_constrained(turn):
             shape = spelled_out(shape, said=turn.ask)
         reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
-        if _is_unsure_of_missing(reply, shape):
+        doubted = _doubted(reply, shape)
+        if doubted:
             shape = nothing_missing(shape)
             reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
         if isinstance(reply, Escalation):
@@ -80,7 +82,7 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             return _rejected(reply.problem)
         if not parts.is_constrained(turn):
             return read(reply.text, tool, shape)
-        found = read_spelled_out(reply.text, tool, shape, said=_said(turn))
+        found = read_spelled_out(reply.text, tool, shape, said=_said(turn), doubted=doubted)
         if number == 0 and isinstance(found, Filled):
             failed = judge.failed_before(tool, found.value, turn.steps)
             found = _failed_before(failed) if failed is not None else found
@@ -132,12 +134,19 @@ def read(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
 
 
 def read_spelled_out(
-    text: str, tool: Tool, shape: ArgumentSchema, *, said: str
+    text: str, tool: Tool, shape: ArgumentSchema, *, said: str, doubted: Sequence[str] = ()
 ) -> Arguments | Rejected:
     """Return the arguments of a reply to the spelled-out schema.
 
     A required value that is named as missing is not in the reply; a figure that nobody said is
     taken out.
+
+    Args:
+        text: the reply.
+        tool: whose arguments they are.
+        shape: the schema that was asked for.
+        said: the ask, the conversation and the results.
+        doubted: arguments that the model first called missing: their texts have to be said.
     """
     try:
         value, missing = split_missing(read_json(text), shape.missing)
@@ -147,9 +156,16 @@ def read_spelled_out(
         found = without_unsaid_figures(tool, value, said)
         if found.missing:
             return Missing(names=", ".join(found.missing), value=found.value)
+        unsaid = unsaid_texts(found.value, doubted, said)
+        if unsaid:
+            return Missing(names=", ".join(unsaid), value=_without(found.value, unsaid))
         return Filled(value=check_arguments(tool, found.value))
     except (NotJsonText, InvalidValue) as error:
         return _rejected(str(error))
+
+
+def _without(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in names}
 
 
 def _said(turn: Turn) -> str:
@@ -159,12 +175,13 @@ def _said(turn: Turn) -> str:
     return "\n".join([view.summary, *spoken, *results, turn.ask])
 
 
-def _is_unsure_of_missing(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> bool:
+def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:
+    """Return what the reply calls missing with a share that is not enough for it."""
     if isinstance(reply, Escalation | Rejected) or shape.missing is None:
-        return False
+        return ()
     path = f"/{shape.missing}"
     named = [choice for choice in reply.choices if choice.path == path and choice.value]
-    return any(choice.share < MISSING_SHARE for choice in named)
+    return tuple(str(choice.value) for choice in named if choice.share < MISSING_SHARE)
 
 
 def _failed_before(step: StepRecord) -> Rejected:

@@ -1,8 +1,8 @@
-"""What plain code sees better in a result than a small model: how many, and more or less.
+"""What plain code sees better in a result than a small model: which entry, and more or less.
 
-Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it, and to tell of one entry
-where two were listed. So a prompt says how the numbers stand to each other, and how many entries
-there are.
+Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it, and to read the value of
+one entry from the next. So a prompt says how the numbers stand to each other, and shows the
+entries that the ask names once more.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 MOST_NUMBERS = 3
 """An ask with more numbers than this is compared with nothing."""
+
+LEAST_ROWS = 3
+"""A shorter list is taken in without help."""
+
+MOST_NAMED = 2
+"""More entries than this are not shown again."""
 
 MOST_FIELDS = 12
 """Most fields compared; a longer result is left to the model."""
@@ -55,10 +61,13 @@ def entry_count(result: str) -> int | None:
     return int(numbers[-1])
 
 
-def counted(tool: str, result: str) -> str:
-    """Return the sentence that says how many entries there are, empty for fewer than two."""
-    entries = entry_count(result) or 0
-    return render("guided.counted", tool=tool, count=entries) if entries > 1 else ""
+def named_rows(ask: str, result: str) -> str:
+    """Return the entries that share a word with the ask, empty unless they are some of many."""
+    rows = [_NUMBERED.sub("", row) for row in result.splitlines() if _NUMBERED.match(row)]
+    named = [row for row in rows if _is_named(row, ask)]
+    if len(rows) < LEAST_ROWS or not 0 < len(named) <= MOST_NAMED:
+        return ""
+    return render("guided.named", rows="\n".join(named))
 
 
 def exception_rule(ask: str) -> str:

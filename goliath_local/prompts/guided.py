@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.model import ExampleTurn
-from goliath_local.prompts.compare import comparisons, counted, exception_rule
+from goliath_local.prompts.compare import comparisons, exception_rule, named_rows
 from goliath_local.prompts.known import known_already
 from goliath_local.prompts.log import changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import fact_lines, schema_lines
@@ -73,7 +73,7 @@ def done_just_now(records: Iterable[StepRecord]) -> str:
 
 
 def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: bool) -> str:
-    """Return what code sees in the last lookup: how many entries, how the numbers compare.
+    """Return what code sees in the last lookup: the entries named, how the numbers compare.
 
     Args:
         ask: what is wanted.
@@ -84,7 +84,7 @@ def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: boo
     if not reads:
         return ""
     result = reads[-1].result or ""
-    lines = [counted(reads[-1].tool or "", result)]
+    lines = [named_rows(ask, result)]
     if is_conditional:
         lines += [comparisons(ask, [result]), exception_rule(ask)]
     return "\n".join(filter(None, lines))

@@ -81,6 +81,14 @@ async def test_a_value_that_is_called_missing_with_little_share_is_asked_for_aga
     assert len(calls[2].schema["anyOf"]) == 1
 
 
+async def test_a_value_that_was_first_called_missing_has_to_be_one_that_was_said():
+    called = []
+    made_up = {"json": {"missing": "", "room": "unknown"}}
+    result, _ = await play([PLAN, named(0.6), made_up, *CLOSE], "switch the pump", called)
+    assert called == []
+    assert result.steps[0].skip_reason == "missing"
+
+
 async def test_a_value_that_is_called_missing_with_a_large_share_is_missing():
     called = []
     result, _ = await play([PLAN, named(0.9), *CLOSE], "switch the pump", called)

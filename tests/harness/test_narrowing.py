@@ -114,6 +114,14 @@ def test_a_value_that_only_the_user_knows_leaves_the_question_for_it():
     assert (found.tools, found.closing) == ((), ("answer",))
 
 
+def test_a_lookup_that_lacks_a_value_leaves_the_other_lookups():
+    tools = {name: tool(name, writes=False) for name in ("find", "list")}
+    lacking = StepRecord(
+        index=0, kind="tool", brief="", tool="find", input={}, skipped=True, skip_reason="missing"
+    )
+    assert offered(list(tools), tools, [lacking], ask="who wrote?") == ("list",)
+
+
 @pytest.mark.parametrize("name", ["id", "room_id", "key"])
 def test_a_value_that_a_lookup_gives_leaves_the_lookups(name):
     tools = {"add": tool(properties=(name,), required=(name,)), "look": tool("look", writes=False)}

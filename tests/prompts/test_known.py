@@ -61,12 +61,14 @@ def test_the_entries_of_a_result_are_counted(result, count):
     assert entry_count(result) == count
 
 
-def test_code_says_how_many_entries_there_are_and_what_unless_means():
-    rows = "1. disk: a, used: 67\n2. disk: b, used: 12"
+def test_code_shows_the_entry_that_is_named_and_says_what_unless_means():
+    rows = "1. disk: photos, used: 67\n2. disk: music, used: 12\n3. disk: system, used: 40"
     step = StepRecord(index=0, kind="tool", brief="", tool="disks", input={}, result=rows)
-    ask = "start it, unless a is more than 60 full"
+    ask = "start it, unless the photos take more than 60"
     told = seen_by_code(ask, [step], is_conditional=True)
-    assert told.startswith("disks gave 2 entries.\nCompared with 60:")
+    named = "Named in the request:\ndisk: photos, used: 67"
+    assert told.startswith(f"{named}\nCompared with 60: photos used 67 is more")
     assert told.endswith("nothing is done.")
-    assert seen_by_code(ask, [step], is_conditional=False) == "disks gave 2 entries."
+    assert seen_by_code(ask, [step], is_conditional=False) == named
+    assert seen_by_code("which is fullest?", [step], is_conditional=False) == ""
     assert seen_by_code(ask, [], is_conditional=True) == ""
