@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.errors import StorageBusy, StorageError
+from goliath_local.memory import transaction
 from goliath_local.tools import define_tool
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class TaskList:
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """Look and change as one: no other program comes in between."""
-        with self._opened() as connection, _transaction(connection):
+        with self._opened() as connection, transaction(connection):
             yield connection
 
     @contextmanager
@@ -119,18 +120,6 @@ def _told(path: Path, error: sqlite3.Error) -> StorageError:
     return StorageError(f"{path}: {error}. Look at the free space and the rights.")
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _open_titles(connection: sqlite3.Connection) -> list[str]:
     rows = connection.execute("SELECT title FROM tasks WHERE done = 0 ORDER BY id")
     return [str(row[0]) for row in rows]
@@ -140,7 +129,7 @@ def _fill(connection: sqlite3.Connection, titles: Iterable[str]) -> None:
     """Make the table and its first tasks, once, also when two programs come first."""
     if _is_filled(connection):
         return
-    with _transaction(connection):
+    with transaction(connection):
         if _is_filled(connection):
             return
         connection.execute(_MAKE)

@@ -97,7 +97,7 @@ def rm(
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every one.")] = False,
 ) -> None:
-    """Forget conversations for good, with their traces."""
+    """Forget conversations for good, with their traces and all damaged files set aside."""
     from goliath_local.cli.tracefile import remove_traces
     from goliath_local.errors import ConfigError
     from goliath_local.memory import sqlite_memory
@@ -108,16 +108,21 @@ def rm(
     store = sqlite_memory(settings.places.conversations)
     wanted = [one.conversation_id for one in _stored(settings)] if all_ else []
     wanted += [_find(settings, name) for name in names or []]
+    # Nobody can tell what is in a damaged file: none may keep what is to be forgotten.
+    damaged = store.remove_set_aside()
     rows: list[dict[str, Any]] = []
     for one in dict.fromkeys(wanted):
         store.remove(one)
         traces = remove_traces(settings.places.traces, one)
         rows.append({"conversation": one, "traces": traces})
     if settings.json:
-        terminal.document({"removed": rows})
+        terminal.document({"removed": rows, "damagedFiles": damaged})
         return
     for row in rows:
         terminal.put(f"{row['conversation']}: forgotten, with {row['traces']} traces")
+    if damaged:
+        files = "file" if damaged == 1 else "files"
+        terminal.put(f"{damaged} damaged {files} that had been set aside: deleted")
 
 
 def _stored(settings: Settings) -> list[StoredConversation]:

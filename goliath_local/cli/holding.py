@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from contextlib import suppress
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COMMAND_CHARS = 120
+_ADDRESS = re.compile(r"[a-z]+://\S+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +99,8 @@ class Seat:
 
 
 def own_command() -> str:
-    """Return this process's command line, cut short."""
-    return clipped_line(shlex.join(["goliath-local", *sys.argv[1:]]), _COMMAND_CHARS)
+    """Return this process's command line, as a message shows it."""
+    return _shown(["goliath-local", *sys.argv[1:]])
 
 
 def store_holders(path: Path) -> tuple[Holder, ...]:
@@ -117,9 +119,19 @@ def holders_of(paths: Iterable[Path]) -> tuple[Holder, ...]:
             continue
         with suppress(psutil.Error, OSError):
             if wanted.intersection(file.path for file in process.open_files()):
-                command = clipped_line(shlex.join(process.cmdline()), _COMMAND_CHARS)
-                found.append(Holder(pid=process.pid, command=command))
+                found.append(Holder(pid=process.pid, command=_shown(process.cmdline())))
     return tuple(found)
+
+
+def _shown(words: Iterable[str]) -> str:
+    """Return the command line for a message: cut short, no keys in its addresses."""
+    return clipped_line(shlex.join(_ADDRESS.sub(_safe, word) for word in words), _COMMAND_CHARS)
+
+
+def _safe(address: re.Match[str]) -> str:
+    from goliath_local.wire import safe_url
+
+    return safe_url(address[0])
 
 
 def _read(note: Path) -> Holder | None:

@@ -25,6 +25,7 @@ from goliath_local.memory.read import (
     step_from_json,
 )
 from goliath_local.memory.sqlite import SqliteMemories, SqliteMemory, sqlite_memory
+from goliath_local.memory.sqlite_file import transaction
 from goliath_local.memory.whole import make_private_folder, set_aside, write_whole
 from goliath_local.memory.write import OUTPUT_BYTES, memory_text
 
@@ -56,5 +57,6 @@ __all__ = [
     "set_aside",
     "sqlite_memory",
     "step_from_json",
+    "transaction",
     "write_whole",
 ]

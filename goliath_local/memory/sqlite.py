@@ -18,7 +18,7 @@ from goliath_local.memory.port import StoredConversation
 from goliath_local.memory.read import Reading, read_memory
 from goliath_local.memory.sqlite_file import Unsound, connected, set_file_aside, transaction
 from goliath_local.memory.unfinished import recalled, unfinished_json
-from goliath_local.memory.whole import WAIT_S, make_private_folder
+from goliath_local.memory.whole import WAIT_S, make_private_folder, storage_error, traces_of
 from goliath_local.memory.write import OUTPUT_BYTES, memory_text
 from goliath_local.records import MemoryState
 
@@ -118,7 +118,11 @@ class SqliteMemories:
         )
 
     def remove(self, conversation_id: str | None = None) -> bool:
-        """Remove all that is stored of the conversation, free pages of the file included."""
+        """Remove all that is stored of the conversation, free pages of the file included.
+
+        Damaged files that were set aside go as well: nobody can tell what is in them.
+        """
+        self.remove_set_aside()
         if not self.path.exists():
             return False
         key = (_key(conversation_id),)
@@ -134,6 +138,20 @@ class SqliteMemories:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return gone > 0
+
+    def remove_set_aside(self) -> int:
+        """Remove the damaged files that were set aside, of all conversations; return how many.
+
+        Raises:
+            StorageError: one of them cannot be removed.
+        """
+        left = traces_of(self.path)
+        for one in left:
+            try:
+                one.unlink(missing_ok=True)
+            except OSError as error:
+                raise storage_error("remove", one, error) from error
+        return len(left)
 
     def read(self, key: str) -> Reading:
         """Return what is stored under the key; an unsound file reads as empty, with a problem."""

@@ -141,3 +141,17 @@ def test_a_store_that_another_process_keeps_is_code_10_and_says_which(goliath, h
         child.kill()
     assert ran.code == ExitCode.BUSY
     assert f"It is open in process {child.pid} (" in ran.err
+
+
+def test_addresses_on_a_command_line_are_told_without_their_keys(
+    locks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "https://ana:pw-canary@example.org/hook?token=tok-canary"
+    words = ["chat", "--fallback", address, f"--fallback={address}"]
+    monkeypatch.setattr(sys, "argv", ["goliath-local", *words])
+    seat = Seat(locks)
+    seat.take("trip")
+    [note] = locks.glob("*.json")
+    assert "canary" not in note.read_text()
+    assert "chat --fallback https://example.org/hook --fallback=https://" in note.read_text()
+    seat.close()

@@ -192,6 +192,22 @@ def test_a_forgotten_ask_is_found_in_no_file(goliath, script, home) -> None:
     assert left == []
 
 
+@pytest.mark.parametrize("names", [["trip"], ["--all"]])
+def test_damaged_files_that_were_set_aside_go_with_the_first_that_is_forgotten(
+    names, turn, goliath, home
+) -> None:
+    store = home / ".local/share/goliath-local/conversations.sqlite"
+    turn("-c", "before")
+    store.write_bytes(b"CANARY in a torn page" + store.read_bytes()[21:])
+    turn("-c", "trip")  # sets it aside
+    assert [path.name for path in store.parent.glob("*.bad-*")]
+    said = goliath("conversations", "rm", *names)
+    assert "1 damaged file that had been set aside: deleted" in said.out
+    assert list(store.parent.glob("*.bad-*")) == []
+    assert b"CANARY" not in store.read_bytes()
+    assert goliath("conversations", "rm", "--all", "--json").json["damagedFiles"] == 0
+
+
 def test_a_conversation_is_shown_by_its_name(turn, goliath) -> None:
     turn("-c", "trip")
     shown = goliath("conversations", "show", "trip").out
