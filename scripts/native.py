@@ -4,6 +4,7 @@
     python scripts/native.py --way loads --count 50      # load, reply, close
     python scripts/native.py --way life --count 200      # random open, ask, cancel, close, drop
     python scripts/native.py --way short --count 20      # address space short of the need
+    python scripts/native.py --way swapped --count 10    # the file changes while tokens come
 
 Each trial is a child process with a time limit, run with `-X dev -W error`, so a signal is a
 result; whatever a child writes to stderr is a fault. Needs an installed model. Exit code 1 when
@@ -33,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 from goliath_local.catalogue import find_card, installed_path  # noqa: E402 - after the path
 from goliath_local.engine import EngineSettings, LocalModel, load_model  # noqa: E402
 from goliath_local.model import Part, Request, Stage  # noqa: E402
+from scripts.trials import swaps  # noqa: E402
 from scripts.trials.life import Life, Watch  # noqa: E402
 
 if TYPE_CHECKING:
@@ -55,13 +57,18 @@ _PLAN = {
 }
 
 
-def open_tiny(name: str, *, threads: int | None = None) -> LocalModel:
-    """Load the installed model of that name; more threads than cores is a starved machine."""
+def path_of(name: str) -> Path:
+    """Return the file of the installed model of that name."""
     path = installed_path(find_card(name))
     if path is None:
         sys.exit(f"{name} is not installed. Get it: goliath-local models pull {name}")
+    return path
+
+
+def open_tiny(name: str, *, threads: int | None = None) -> LocalModel:
+    """Load the installed model of that name; more threads than cores is a starved machine."""
     settings = EngineSettings(deterministic=True, threads=threads)
-    return load_model(path, name=name, settings=settings)
+    return load_model(path_of(name), name=name, settings=settings)
 
 
 def a_request(chance: random.Random, **more: Any) -> Request:
@@ -178,6 +185,17 @@ def short(options: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
+def swapped(options: argparse.Namespace) -> int:
+    """Change the model file while tokens come, in each way so many times."""
+    outcomes, faults = swaps.swapped(path_of(options.model), options.count, options.seed)
+    for fault in faults:
+        print(f"  FAULT {fault}")
+    for way, outcome in outcomes.items():
+        print(f"{way}: {dict(outcome)}")
+    print(f"swapped: {options.count} times each, {len(faults)} faults")
+    return 1 if faults else 0
+
+
 def _peak_bytes(command: list[str], timeout_s: float) -> int:
     """Return the largest address space of a run that has all it wants."""
     peak = 0
@@ -201,7 +219,7 @@ def main() -> int:
         "loads": loads,
         "life": life,
     }
-    parser.add_argument("--way", choices=[*ways, "short"], required=True)
+    parser.add_argument("--way", choices=[*ways, "short", "swapped"], required=True)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -211,6 +229,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.way == "short":
         return short(options)
+    if options.way == "swapped":
+        return swapped(options)
     if not options.child:
         return children(options)
     # Under `-X dev` asyncio remarks on every step that a busy machine makes slow.
