@@ -74,7 +74,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of this name; a name nobody knows is wrong usage."""
         if cmd_name not in COMMANDS:
-            hint = nearest(cmd_name.casefold(), COMMANDS)
+            hint = _meant(cmd_name.casefold())
             ctx.fail(f'There is no command "{cmd_name}".{hint} See: {PROGRAM} --help')
         entry = COMMANDS[cmd_name]
         command = typer.main.get_command(importlib.import_module(entry.module).app)
@@ -89,6 +89,16 @@ class Commands(TyperGroup):
         """Write the list of commands, importing none."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.about) for name, entry in COMMANDS.items()])
+
+
+def _meant(name: str) -> str:
+    """Return ` Did you mean "…"?` for a command, or for one of a command's own, such as `pull`."""
+    if name == "help":
+        return ' Did you mean "--help"?'
+    for group, entry in COMMANDS.items():
+        if name in entry.about.rstrip(".").split(", "):
+            return f' Did you mean "{group} {name}"?'
+    return nearest(name, COMMANDS)
 
 
 _GLOBAL = f"-m, -t, --json, -q and the other flags of {PROGRAM} --help may stand here too."

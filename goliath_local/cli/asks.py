@@ -90,6 +90,8 @@ def marked(data: Data) -> str:
 
 
 def _file_text(name: str) -> str:
+    if not name.strip():
+        raise ConfigError("The name of a file is blank. Name one, or leave it out.")
     path = Path(name).expanduser()
     try:
         with path.open("rb") as file:

@@ -60,10 +60,12 @@ def bench(
     import asyncio
 
     from goliath_local.bench import Trials, read_report, render, render_comparison, save_report
+    from goliath_local.cli.places import verify_target
     from goliath_local.cli.ready import find_model
 
     settings, terminal = settings_of(context), terminal_of(context)
     before = read_report(compare) if compare else None
+    target = verify_target(save) if save else None
     trials = Trials(
         prompts=_counts("-p", prompt),
         replies=_counts("-n", reply),
@@ -73,8 +75,8 @@ def bench(
     )
     subject = _subject(find_model(settings), settings)
     report = asyncio.run(_measured(subject, trials, with_turns=turn, terminal=terminal))
-    if save:
-        save_report(report, save)
+    if target:
+        save_report(report, target)
     form = output or ("json" if settings.json else "md")
     if before is not None and form == "md":
         terminal.put_shown(render_comparison(before, report) + "\n")

@@ -188,7 +188,9 @@ class Chat:
         if outcome.left_to_say:
             self.terminal.complain(Styled(f"  {outcome.left_to_say}", "yellow"))
         if self.session.trace_error is not None:
-            self.terminal.complain(f"The trace was not written: {self.session.trace_error}")
+            self.terminal.complain(
+                f"The trace was not written: {read_problem(self.session.trace_error).message}"
+            )
         if self.terminal.err_is_tty:
             view.close(place=result.handled_by)
         if self.stats:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.cancel import CancelToken
+from goliath_local.cli.places import verify_target
 from goliath_local.cli.problems import ExitCode, Interrupted
 from goliath_local.cli.ready import find_model, load
 from goliath_local.cli.signals import listening
@@ -66,7 +67,7 @@ async def run_eval(job: EvalJob, settings: Settings, terminal: Terminal) -> int:
     gates = [_read_gate(text) for text in job.gates]
     found = find_model(settings)
     if job.out is not None:
-        begin_record(job.out)
+        begin_record(verify_target(job.out))
     player = _Player(job, settings, terminal, chosen=chosen, tools=tools, found=found)
     report = await player.play()
     results = tuple(_judge(name, gate, report) for name, gate in gates)

@@ -33,7 +33,7 @@ ToolSets: TypeAlias = Annotated[
 
 
 def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    if value:
+    if value or value == "":
         context.meta.setdefault(_META, {})[parameter.name] = value
     return value
 

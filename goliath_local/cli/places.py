@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from goliath_local.errors import ConfigError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -87,4 +89,20 @@ def make_file(path: Path) -> Path:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         path.chmod(0o600)
+    return path
+
+
+def verify_target(path: Path) -> Path:
+    """Return where something is to be written, its `~` filled in, before any work is done for it.
+
+    Raises:
+        ConfigError: it is a folder, or in none.
+    """
+    path = path.expanduser()
+    if path.is_dir():
+        msg = f"{path} is a folder. Name a file in it."
+        raise ConfigError(msg)
+    if not path.parent.is_dir():
+        msg = f"There is no folder {path.parent}. Make it first: mkdir -p {path.parent}"
+        raise ConfigError(msg)
     return path

@@ -229,7 +229,8 @@ def _template(name: str | None) -> str | None:
     try:
         return Path(name).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"--chat-template {name}: {error}. Give chatml, or a file with a Jinja template."
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        msg = f"--chat-template {name}: {why}. Give chatml, or a file with a Jinja template."
         raise ConfigError(msg) from error
 
 

@@ -16,7 +16,7 @@ from goliath_local.cancel import CancelToken
 from goliath_local.cli.asks import read_ask
 from goliath_local.cli.confirm import Confirm
 from goliath_local.cli.outcome import Ended, read_outcome
-from goliath_local.cli.problems import ExitCode, Interrupted, TimedOut
+from goliath_local.cli.problems import ExitCode, Interrupted, TimedOut, read_problem
 from goliath_local.cli.ready import find_model, load
 from goliath_local.cli.session import Asked, Parts, Session
 from goliath_local.cli.shortened import shortened_results
@@ -214,7 +214,9 @@ class _Running:
             for one in cut:
                 self._terminal.say(one.words)
         if session.trace_error is not None:
-            self._terminal.complain(f"The trace was not written: {session.trace_error}")
+            self._terminal.complain(
+                f"The trace was not written: {read_problem(session.trace_error).message}"
+            )
         told = outcome.left_to_say if self._shows else outcome.note
         if told:
             self._terminal.complain(told)

@@ -46,7 +46,7 @@ Layers = Literal["auto", "all"] | Annotated[int, Field(ge=0, le=10_000)]
 class Settings:
     """What every command may want to know, read once."""
 
-    model: str = "default"
+    model: Annotated[str, Field(pattern=r"\S")] = "default"
     """Name of a card, or path of a GGUF file."""
 
     models_dir: Path | None = None
@@ -184,6 +184,7 @@ def _read_value(key: str, raw: object, *, where: str) -> object:
 
 
 _FORMS = {
+    "model": "a model's name, or the path of a file",
     "threads": "a whole number of CPU threads, 1 or more",
     "gpu_layers": "auto, all, or a whole number, 0 or more",
     "window": f"{WINDOW_TOKENS}, or leave it out",

@@ -6,7 +6,6 @@ told with file and line, without a traceback.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import json
@@ -16,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goliath_local.cli.usage import nearest
 from goliath_local.errors import ConfigError, GoliathError, SchemaError
 
 if TYPE_CHECKING:
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from goliath_local.cli.places import Places
     from goliath_local.tools import Tool
 
-_FORMS = (
-    "Give module:attribute, a FILE.py, or demo, tasks, notes, files, clock, numbers, system, "
-    "mcp:COMMAND."
-)
+_FORMS = {
+    "-T": "Give module:attribute, a FILE.py, or demo, tasks, notes, files, clock, numbers, "
+    "system, mcp:COMMAND.",
+    "--schema": "Give a JSON Schema file, or module:Model.",
+    "SCHEMA": "Give a JSON Schema file, or module:Model.",
+    "--fallback": "Give a URL, module:function, or none.",
+}
+"""What may stand behind each flag, for whoever gave something else."""
 
 
 def load_tools(names: Iterable[str], places: Places) -> tuple[Tool, ...]:
@@ -51,7 +55,7 @@ def _tools_of(name: str, places: Places) -> Iterable[Tool]:
     from goliath_local.toolsets import TOOL_SETS, is_tool_set, tool_set
 
     if name.endswith(".py"):
-        return _found(vars(load_file(Path(name))).values(), name)
+        return _found(vars(load_file(Path(name), flag="-T")).values(), name)
     if name.startswith(("mcp:", "mcp[")):
         from goliath_local.mcp import named_tools
 
@@ -62,9 +66,8 @@ def _tools_of(name: str, places: Places) -> Iterable[Tool]:
         return tool_set(name, data=places.data)
     if ":" in name:
         return _found([load_attribute(name, flag="-T")], name)
-    near = difflib.get_close_matches(name, TOOL_SETS, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    msg = f'-T {name}: there is no tool set "{name}".{hint} {_FORMS}'
+    hint = nearest(name, (*TOOL_SETS, *_files_beside(Path(name))))
+    msg = f'-T {name}: there is no tool set "{name}".{hint} {_FORMS["-T"]}'
     raise ConfigError(msg)
 
 
@@ -93,9 +96,9 @@ def load_attribute(name: str, *, flag: str) -> Any:
     """
     module_name, _, attribute = name.partition(":")
     if module_name.endswith(".py"):
-        module = load_file(Path(module_name))
+        module = load_file(Path(module_name), flag=flag)
     else:
-        module = _guarded(module_name, lambda: _import(module_name), flag=f"{flag} {name}")
+        module = _guarded(module_name, lambda: _import(module_name), flag=flag)
     try:
         return getattr(module, attribute)
     except AttributeError as error:
@@ -104,7 +107,7 @@ def load_attribute(name: str, *, flag: str) -> Any:
         raise ConfigError(msg) from error
 
 
-def load_file(path: Path) -> ModuleType:
+def load_file(path: Path, *, flag: str) -> ModuleType:
     """Return the Python file, run as a module.
 
     Raises:
@@ -112,9 +115,18 @@ def load_file(path: Path) -> ModuleType:
     """
     path = path.expanduser()
     if not path.is_file():
-        msg = f"There is no file {path}. {_FORMS}"
+        hint = nearest(str(path), _files_beside(path))
+        msg = f"There is no file {path}.{hint} {_FORMS[flag]}"
         raise ConfigError(msg)
-    return _guarded(path.name, lambda: _run_file(path), flag=str(path))
+    return _guarded(path.name, lambda: _run_file(path), flag=flag)
+
+
+def _files_beside(path: Path) -> list[str]:
+    """Return the Python files that could have been meant, as they would be typed."""
+    try:
+        return [str(path.parent / one.name) for one in path.parent.glob("*.py")]
+    except (OSError, ValueError):
+        return []
 
 
 def _run_file(path: Path) -> ModuleType:
@@ -140,7 +152,13 @@ def _guarded(name: str, load: Callable[[], ModuleType], *, flag: str) -> ModuleT
     except GoliathError:
         raise
     except ModuleNotFoundError as error:
-        msg = f'{flag}: there is no module "{error.name}". {_FORMS}'
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            msg = f'{flag} {name}: there is no module "{error.name}". {_FORMS[flag]}'
+        else:
+            msg = (
+                f'{_place(error, name)}: it imports "{error.name}", which is not installed here. '
+                "Install it, or mend the import."
+            )
         raise ConfigError(msg) from error
     except SyntaxError as error:
         msg = f"{Path(error.filename or name).name}:{error.lineno}: {error.msg}. Mend that line."

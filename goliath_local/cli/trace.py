@@ -103,13 +103,16 @@ def export(
     """Print a turn as one JSON document or one HTML page, or write it to a file."""
     from pathlib import Path
 
+    from goliath_local.cli.places import verify_target
+
     settings, terminal = settings_of(context), terminal_of(context)
+    target = verify_target(Path(output)) if output is not None else None
     text = _exported(_read(settings, name), html=html)
-    if output is None:
+    if target is None:
         terminal.put_shown(text)
         return
-    _write_private(Path(output).expanduser(), text)
-    terminal.put(output)
+    _write_private(target, text)
+    terminal.put(output or "")
 
 
 @app.command(epilog=_examples("replay last", "replay 01KAB"))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _UNKNOWN_COMMAND = re.compile(r"No such command '(.*?)'\..*", re.DOTALL)
 _TOO_MANY = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
 _NO_VALUE = re.compile(r"Option '?(-[^' ]*)'? requires (?:an|\d+) arguments?", re.DOTALL)
+_AT_LEAST = re.compile(r"greater than or equal to (\d+)")
 
 
 def usage_words(error: Any, program: str) -> str:
@@ -24,7 +25,9 @@ def usage_words(error: Any, program: str) -> str:
     where = context.command_path if context is not None else program
     text = str(error.format_message())
     told = next((words for read in _KINDS if (words := read(error, text, where))), text)
-    return told if "See: " in told else f"{told or 'Something is missing.'}\nSee: {where} --help"
+    if "See: " in told or told.startswith("Usage: "):
+        return told
+    return f"{told or 'Something is missing.'}\nSee: {where} --help"
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
@@ -54,6 +57,9 @@ def _value(error: Any, text: str, _where: str) -> str:
 
 
 def _form(parameter: Any, message: str) -> str:
+    least = _AT_LEAST.search(message)
+    if least:
+        return f"a whole number, {least.group(1)} or more"
     if "integer" in message:
         return "a whole number"
     if "number" in message:

@@ -46,6 +46,24 @@ TYPED = [
     ("tools check -T nope.py", 2, "There is no file nope.py."),
     ('run --schema {"type":"object"} hi', 2, "--schema takes a file or module:Model"),
     ("run -T demo --allow creat_task hi", 2, "There are: "),
+    ("help", 2, 'There is no command "help". Did you mean "--help"?'),
+    ("pull smollm2-135m", 2, 'There is no command "pull". Did you mean "models pull"?'),
+    ("list", 2, 'Did you mean "models list"?'),
+    ("run -T clok hi", 2, 'there is no tool set "clok". Did you mean "clock"?'),
+    ("run -T mykit hi", 2, 'there is no tool set "mykit". Did you mean "mykit.py"?'),
+    ("run -T mykt.py hi", 2, 'There is no file mykt.py. Did you mean "mykit.py"?'),
+    ("run -T mykit.py hi", 2, 'mykit.py:1: it imports "nowhere_at_all", which is not installed'),
+    ("run -T nomodule:kit hi", 2, '-T nomodule: there is no module "nomodule". Give module:'),
+    ("run --schema nomodule:City hi", 2, "Give a JSON Schema file, or module:Model."),
+    ("run --fallback nomodule:f hi", 2, "Give a URL, module:function, or none."),
+    ("run -T files:nowhere hi", 2, "nowhere is not a folder"),
+    ("run --chat-template nope -m own.gguf hi", 4, "own.gguf is an empty file."),
+    ("run --model= hi", 2, "--model: '' cannot be used. Give a model's name"),
+    ("run --threads= hi", 2, "--threads: '' cannot be used. Give a whole number"),
+    ("eval run --limit 0", 2, "--limit: give a whole number, 1 or more."),
+    ("eval run -o nowhere/x.jsonl --engine fake", 2, "There is no folder nowhere. Make it first:"),
+    ("bench --save nowhere/x.json", 2, "There is no folder nowhere. Make it first: mkdir -p"),
+    ("trace export nowhere -o .", 2, ". is a folder. Name a file in it."),
     ("bench -p abc", 2, "give whole numbers of tokens, as in -p 0,2048"),
     ("bench -o xml", 2, "-o: give md, csv, json or jsonl."),
     ("config show --config nope.toml", 2, "Make one: goliath-local config init"),
@@ -54,6 +72,8 @@ TYPED = [
 
 @pytest.mark.parametrize(("typed", "code", "says"), TYPED, ids=[line for line, *_ in TYPED])
 def test_a_likely_mistake_is_told_with_its_cure(goliath, typed, code, says) -> None:
+    Path("mykit.py").write_text("import nowhere_at_all\n")
+    Path("own.gguf").touch()
     ran = goliath(*typed.split())
     assert ran.code == code
     assert says in ran.err
@@ -61,6 +81,26 @@ def test_a_likely_mistake_is_told_with_its_cure(goliath, typed, code, says) -> N
     assert ran.last_error_line
     if "--json" not in typed:
         assert ran.out == ""
+
+
+def test_a_file_without_a_name_is_told(goliath) -> None:
+    ran = goliath("tokens", "", "--estimate")
+    assert (ran.code, "The name of a file is blank." in ran.err) == (ExitCode.USAGE, True)
+
+
+def test_a_command_without_its_own_shows_what_there_is_and_no_more(goliath) -> None:
+    ran = goliath("models")
+    assert ran.code == ExitCode.USAGE
+    assert ran.last_error_line.strip() == "goliath-local models pull default"
+
+
+def test_a_trace_that_cannot_be_kept_is_told_in_words(goliath, home, monkeypatch) -> None:
+    Path("taken").touch()
+    monkeypatch.setenv("GOLIATH_DATA_DIR", "taken")
+    ran = goliath("run", "--engine", "fake", "hi")
+    assert ran.code == ExitCode.DONE
+    assert "The trace was not written: taken: File exists. " in ran.err
+    assert "Errno" not in ran.err
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_set_is_named_on_the_command_line(name: str, goliath: Any) -> None:
 
 def test_a_name_nearly_right_is_answered_with_the_right_one(goliath: Any) -> None:
     ran = goliath("tools", "check", "-T", "clok")
-    assert (ran.code, "Did you mean clock?" in ran.err) == (2, True)
+    assert (ran.code, 'Did you mean "clock"?' in ran.err) == (2, True)
 
 
 def test_a_module_of_ones_own_comes_before_a_set_of_its_name(goliath: Any) -> None:
