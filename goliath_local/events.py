@@ -102,6 +102,9 @@ class ModelEvent:
     stage: str
     usage: Usage = field(default_factory=Usage)
     finish: str = "stop"
+    choices: tuple[Choice, ...] = ()
+    """Probability shares of what was chosen, if the model gave any."""
+
     type: Literal["model"] = "model"
 
 
@@ -110,6 +113,9 @@ class AnswerEvent:
     """The final text is known."""
 
     text: str
+    confidence: float | None = None
+    """Chance, 0 to 1, that the turn is right, by what was fitted for the model; None without."""
+
     type: Literal["answer"] = "answer"
 
 

@@ -84,10 +84,10 @@ def _share(plans: Sequence[PlanEvent]) -> float:
 
 
 def _argument_choices(trace: Sequence[Event]) -> Iterable[Choice]:
-    """Return the choices of the worker's replies, where the events carry them."""
+    """Return the choices of the worker's replies."""
     for event in trace:
         if isinstance(event, ModelEvent) and event.stage == "worker":
-            yield from getattr(event, "choices", ())
+            yield from event.choices
 
 
 def _ungrounded(ask: str, trace: Sequence[Event], steps: Sequence[StepRecord]) -> float:

@@ -22,6 +22,7 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import scribe
 from goliath_local.harness.failures import describe
+from goliath_local.harness.sureness import turn_confidence
 from goliath_local.records import Exchange, MemoryState, StepRecord, Stopped
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ async def finish(turn: Turn, final: Final) -> RunResult | Decided:
         step = StepRecord(index=len(turn.steps), kind="answer", brief=final.brief, text=text)
         turn.steps.append(step)
     if text.strip():
-        await turn.emit(AnswerEvent(text=text))
+        chance = None if final.best_effort else turn_confidence(turn, text)
+        await turn.emit(AnswerEvent(text=text, confidence=chance))
         await _remember(turn, text, final)
     return turn.result(text, output=final.output, best_effort=final.best_effort)
 

@@ -68,7 +68,9 @@ async def ask_model(
         turn.usage = _sum(turn.usage, reply.usage)
         if draft.stage is Stage.ANSWER:
             turn.finish = reply.finish
-        event = ModelEvent(stage=draft.stage.value, usage=reply.usage, finish=reply.finish)
+        event = ModelEvent(
+            stage=draft.stage.value, usage=reply.usage, finish=reply.finish, choices=reply.choices
+        )
         await turn.emit(event)
     return reply
 

@@ -34,6 +34,9 @@ class RunResult:
     diagnostics: tuple[Diagnostic, ...] = ()
     """Failures of observer hooks."""
 
+    confidence: float | None = None
+    """Chance, 0 to 1, that the turn is right, by what was fitted for the model; None without."""
+
     reason: Reason | None = None
     """Why the turn left the normal path last, if it did."""
 

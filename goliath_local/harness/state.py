@@ -18,7 +18,7 @@ from goliath_local.budget import (
     choose_counter,
     result_budgets,
 )
-from goliath_local.events import EscalateEvent
+from goliath_local.events import AnswerEvent, EscalateEvent
 from goliath_local.extensions import Chain, Decided, Origin, Patch, Show, ToolInfo, copied, settle
 from goliath_local.harness.result import RunResult
 from goliath_local.model import Finish, Usage
@@ -98,6 +98,12 @@ class Turn:
         found = [event.reason for event in self.trace if isinstance(event, EscalateEvent)]
         return found[-1] if found else None
 
+    @property
+    def confidence(self) -> float | None:
+        """The chance that the answer given is right, where that was fitted for the model."""
+        found = [event.confidence for event in self.trace if isinstance(event, AnswerEvent)]
+        return found[-1] if found else None
+
     def shown_steps(self) -> tuple[StepRecord, ...]:
         """Return copies of the records so far, for hooks."""
         return copied(tuple(self.steps))
@@ -155,6 +161,7 @@ class Turn:
             steps=tuple(self.steps),
             trace=tuple(self.trace),
             stopped=stopped,
+            confidence=self.confidence,
             reason=self.reason,
             usage=self.usage,
             finish_reason=self.finish,
