@@ -87,7 +87,9 @@ def create_agent(  # noqa: PLR0913 - one option each, all by keyword
         output_schema: a pydantic model, a type or a JSON Schema for the closing answer.
         extensions: objects with a name and hooks, in order.
         on_event: called with every event as it happens.
-        min_confidence: plans whose least certain choice is below this share are handed over.
+        min_confidence: turns less sure than this, 0 to 1, are handed over: by the chance that the
+            turn is right where that was fitted for the model, else by a plan's least certain
+            choice.
         temperature: of the sampling; 0 always takes the likeliest token.
         seed: of the sampling.
         session_probe_after: seconds after which a conversation whose model failed tries it again.

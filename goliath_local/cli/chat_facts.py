@@ -61,7 +61,10 @@ def figures(tally: Tally) -> list[str]:
     speed = f"{tally.tokens_per_s:.1f} tok/s" if tally.tokens_per_s else "not timed"
     prompt = f"{tally.prompt_tokens:>7,} tokens, {tally.evaluated_tokens:,} evaluated"
     reply = f"{tally.completion_tokens:>7,} tokens, {tally.forced_tokens:,} forced, {speed}"
-    return [f"prompts {prompt}", f"replies {reply}"]
+    lines = [f"prompts {prompt}", f"replies {reply}"]
+    if tally.confidence is not None:
+        lines.append(f"right   {tally.confidence:>6.0%} likely, as turns like this one went")
+    return lines
 
 
 def model_lines(ready: Ready) -> list[str]:

@@ -57,6 +57,9 @@ class Tally:
 
     first_token_s: float | None = None
     steps: int = 0
+    confidence: float | None = None
+    """Chance that the turn is right, where that was fitted for the model."""
+
     was_cut: bool = False
     """The answer ended because its cap was reached."""
 
@@ -72,6 +75,8 @@ class Tally:
                 self._add_model(event, now_s)
             case "tool":
                 self.steps += 1
+            case "answer":
+                self.confidence = event.confidence
             case _:
                 pass
 

@@ -23,6 +23,7 @@ from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.offer import is_conditional, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
+from goliath_local.harness.sureness import fitted_score, turn_confidence
 from goliath_local.model import Stage
 from goliath_local.prompts import MenuItem, built_in_turns, changes_made, render, tool_menu
 from goliath_local.records import Plan, Reason
@@ -59,8 +60,16 @@ async def plan(turn: Turn) -> Planned | Ending:
     )
     await turn.emit(event)
     turn.want = accepted.want or turn.want
-    unsure = judge.low_confidence(accepted.confidence, turn.settings.min_confidence)
-    return unsure or accepted
+    return _unsure(turn, accepted) or accepted
+
+
+def _unsure(turn: Turn, accepted: Planned) -> Escalation | None:
+    least = turn.settings.min_confidence
+    if fitted_score(turn) is None:
+        return judge.low_confidence(accepted.confidence, least)
+    # A fitted score speaks of whole turns: it is asked when the turn is about to be answered.
+    is_closing = accepted.plan.kind == "answer"
+    return judge.likely_wrong(turn_confidence(turn) if is_closing else None, least)
 
 
 def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:

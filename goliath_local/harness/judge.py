@@ -43,11 +43,19 @@ def should_finish(used: int, max_steps: int) -> bool:
     return used >= min(math.ceil(_FINISH_SHARE * max_steps), max_steps - 1)
 
 
-def low_confidence(confidence: float | None, least: float | None) -> Escalation | None:
+def low_confidence(share: float | None, least: float | None) -> Escalation | None:
     """The plan's least certain choice is below what the application wants."""
-    if least is None or confidence is None or confidence >= least:
+    if least is None or share is None or share >= least:
         return None
-    error = f"The plan's least certain choice has a share of {confidence:.2f}, below {least:.2f}."
+    error = f"The plan's least certain choice has a share of {share:.2f}, below {least:.2f}."
+    return Escalation(reason=Reason.LOW_CONFIDENCE, error=error)
+
+
+def likely_wrong(chance: float | None, least: float | None) -> Escalation | None:
+    """The turn is about to be answered, with less than the chance that the application wants."""
+    if least is None or chance is None or chance >= least:
+        return None
+    error = f"The chance that this turn is right is put at {chance:.2f}, below {least:.2f}."
     return Escalation(reason=Reason.LOW_CONFIDENCE, error=error)
 
 

@@ -4,12 +4,14 @@ import io
 
 import pytest
 
+from goliath_local.cli.chat_facts import figures
 from goliath_local.cli.outcome import MEANINGS, Ended, read_outcome
 from goliath_local.cli.problems import ExitCode
 from goliath_local.cli.show import Tally, TurnView, argument_text, closing_line, result_text
 from goliath_local.cli.talk import ago, steps_of
 from goliath_local.cli.terminal import Terminal
 from goliath_local.events import (
+    AnswerEvent,
     BudgetEvent,
     EscalateEvent,
     ModelEvent,
@@ -128,3 +130,10 @@ def test_steps_of_an_interrupted_turn_are_read_from_its_events() -> None:
 )
 def test_a_span_is_told_in_its_largest_unit(seconds: float, words: str) -> None:
     assert ago(seconds) == words
+
+
+@pytest.mark.parametrize(("chance", "shown"), [(0.824, True), (None, False)])
+def test_the_figures_say_how_likely_the_turn_is_right_where_that_is_known(chance, shown) -> None:
+    tally = Tally(window=4096, started_s=0.0)
+    tally.add(AnswerEvent(text="Milk.", confidence=chance), 1.0)
+    assert any("82% likely" in line for line in figures(tally)) is shown
