@@ -104,6 +104,8 @@ def _can_help(tool: Tool, steps: Sequence[StepRecord], *, once: bool) -> bool:
         return False
     if tool.writes or not tool.idempotent or (tool.parameters.properties and not once):
         return True
+    if tool.parameters.properties and tool.output_mode == "content":
+        return True  # a longer text is read page by page
     return not any(_is_answered_by(step, tool, steps) for step in steps)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from goliath_local.harness.offer import is_conditional, offer
@@ -102,6 +104,13 @@ def looked(result, **more):
 def test_one_wish_looks_up_the_same_kind_of_thing_once_unless_nothing_was_found(ask, result, left):
     look = tool("look", writes=False)
     assert offered(["look"], {"look": look}, [looked(result)], ask=ask) == left
+
+
+def test_a_text_may_be_read_on_page_by_page():
+    look = replace(tool("look", writes=False), output_mode="content")
+    assert offered(["look"], {"look": look}, [looked("1. a")], ask="what does it say?") == (
+        "look",
+    )
 
 
 def test_a_value_that_only_the_user_knows_leaves_the_question_for_it():
