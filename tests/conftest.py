@@ -21,11 +21,19 @@ _MODELS = models_dir()  # now, before a test gets a home of its own
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let each property be tried on few examples in the plain run, on many in the whole one."""
+    """Let each property be tried on few examples in the plain run, on many in the whole one.
+
+    GOLIATH_TEST_EXAMPLES is another number; the examples are then others each time, or those of
+    `--hypothesis-seed`.
+    """
     settings.register_profile("plain", max_examples=15, deadline=None, derandomize=True)
     settings.register_profile("whole", max_examples=100, deadline=None, derandomize=True)
     is_plain = "not slow" in config.option.markexpr
-    settings.load_profile("plain" if is_plain else "whole")
+    chosen = "plain" if is_plain else "whole"
+    if wanted := os.environ.get("GOLIATH_TEST_EXAMPLES"):
+        settings.register_profile("wanted", max_examples=int(wanted), deadline=None)
+        chosen = "wanted"
+    settings.load_profile(chosen)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

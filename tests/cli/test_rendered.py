@@ -1,5 +1,7 @@
 """B6: what is shown for a yes is one call, and no other call looks like it."""
 
+import random
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -63,6 +65,33 @@ def is_same(one: object, other: object) -> bool:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_rendering_is_one_to_one(one: dict, other: dict) -> None:
     assert (rendered_call("t", one) == rendered_call("t", other)) == is_same(one, other)
+
+
+LOOKS = [*"a1,: -\"'\\[]{}()…", "\n", "\u200b", "\u202e", "\u0430", "true", "null", "0x1b", "\x1b"]
+"""Pieces of texts that a careless rendering would show alike."""
+
+
+def drawn(chance: random.Random, *, depth: int = 0) -> object:
+    kind = chance.randrange(8 if depth < 2 else 6)
+    if kind < 3:
+        return "".join(chance.choices(LOOKS, k=chance.randrange(4)))
+    if kind == 3:
+        return chance.choice([True, False, None, 0, 1, 1.0, -1, 1e3, 1000, 1000.0, "1e3"])
+    if kind == 4:
+        return chance.choice("az") * chance.choice([199, 200, 201, 5000]) + chance.choice("xy")
+    if kind == 5:
+        return chance.choice(LOOKS)
+    if kind == 6:
+        return [drawn(chance, depth=depth + 1) for _ in range(chance.randrange(3))]
+    return {chance.choice(LOOKS): drawn(chance, depth=depth + 1) for _ in range(2)}
+
+
+def test_three_thousand_calls_of_pieces_that_look_alike_all_look_different() -> None:
+    chance, shown = random.Random(7), {}
+    while len(shown) < 3000:
+        call = {chance.choice("xy"): drawn(chance), "z": drawn(chance)}
+        other = shown.setdefault("\n".join(rendered_call("t", call)), call)
+        assert is_same(other, call)
 
 
 @given(VALUES)

@@ -153,9 +153,7 @@ def test_what_a_vocabulary_cannot_spell_is_marked_and_not_left_out(tiny: LocalMo
     assert tokenizer.decode(ids).decode() == "a\ufffdb\ufffd"
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(codec="utf-8").filter(lambda letter: letter not in UNSPELLED)))
 def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
     tokenizer = tiny._loaded.tokenizer
@@ -166,9 +164,7 @@ def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
     assert tiny.count_text(text) == len(ids)
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(min_size=1), cut=st.integers(0, 8), end=st.integers(0, 8))
 def test_bytes_cut_inside_a_character_read_back_identical(
     text: str, cut: int, end: int, tiny: LocalModel
