@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from goliath_local.catalogue import find_card, installed_path, models_dir
 
@@ -26,12 +26,16 @@ def pytest_configure(config: pytest.Config) -> None:
     GOLIATH_TEST_EXAMPLES is another number; the examples are then others each time, or those of
     `--hypothesis-seed`.
     """
-    settings.register_profile("plain", max_examples=15, deadline=None, derandomize=True)
-    settings.register_profile("whole", max_examples=100, deadline=None, derandomize=True)
+    patient: dict[str, Any] = {  # no example fails because a machine is slow
+        "deadline": None,
+        "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    }
+    settings.register_profile("plain", max_examples=15, derandomize=True, **patient)
+    settings.register_profile("whole", max_examples=100, derandomize=True, **patient)
     is_plain = "not slow" in config.option.markexpr
     chosen = "plain" if is_plain else "whole"
     if wanted := os.environ.get("GOLIATH_TEST_EXAMPLES"):
-        settings.register_profile("wanted", max_examples=int(wanted), deadline=None)
+        settings.register_profile("wanted", max_examples=int(wanted), **patient)
         chosen = "wanted"
     settings.load_profile(chosen)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goliath_local.budget import (
@@ -85,9 +85,7 @@ DRAFTS = st.builds(
     st.lists(st.builds(ExampleTurn, user=TEXT, assistant=TEXT), max_size=2),
 )
 WINDOWS = st.sampled_from([512, 1024, 2048])
-ONE_MODEL = settings(
-    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+ONE_MODEL = settings(deadline=None, max_examples=15)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.catalogue import GgufHeader, find_card, read_gguf_header
@@ -260,7 +260,6 @@ def test_twenty_thousand_mutated_files_are_read_or_refused(tmp_path: Path) -> No
     assert sum(found.values()) == 20_000
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=400), prefix=st.sampled_from([b"", b"GGUF", gguf()[:24]]))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes, prefix: bytes) -> None:
     path = tmp_path / "m.gguf"

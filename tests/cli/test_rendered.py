@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.cli.confirm import Call, framed, read_answer
@@ -62,7 +62,6 @@ def is_same(one: object, other: object) -> bool:
 
 
 @given(ARGUMENTS, ARGUMENTS)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_rendering_is_one_to_one(one: dict, other: dict) -> None:
     assert (rendered_call("t", one) == rendered_call("t", other)) == is_same(one, other)
 
@@ -95,7 +94,6 @@ def test_three_thousand_calls_of_pieces_that_look_alike_all_look_different() -> 
 
 
 @given(VALUES)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_rendered_value_is_one_line_of_printable_text(value: object) -> None:
     assert rendered_value(value).isprintable()
 

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.catalogue import cards, find_card, read_gguf_header
@@ -153,7 +153,6 @@ def test_what_a_vocabulary_cannot_spell_is_marked_and_not_left_out(tiny: LocalMo
     assert tokenizer.decode(ids).decode() == "a\ufffdb\ufffd"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(codec="utf-8").filter(lambda letter: letter not in UNSPELLED)))
 def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
     tokenizer = tiny._loaded.tokenizer
@@ -164,7 +163,6 @@ def test_any_text_reads_back_identical(text: str, tiny: LocalModel):
     assert tiny.count_text(text) == len(ids)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(min_size=1), cut=st.integers(0, 8), end=st.integers(0, 8))
 def test_bytes_cut_inside_a_character_read_back_identical(
     text: str, cut: int, end: int, tiny: LocalModel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goliath_local.cancel import CancelToken
@@ -116,16 +116,13 @@ _PATH = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=_PATH)
 async def test_no_made_up_path_opens_anything_outside(root: Path, opened: Any, path: str) -> None:
     await _read_and_look(root, opened, path)
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=3000, deadline=None)
 @given(path=_PATH)
 async def test_none_of_3000_made_up_paths_opens_anything_outside(
     root: Path, opened: Any, path: str

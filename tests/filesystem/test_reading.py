@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goliath_local.budget import estimate_tokens
@@ -147,7 +147,6 @@ async def test_without_a_context_a_page_has_512_tokens(files: Any) -> None:
     assert 505 <= estimate_tokens(text) <= 512
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(alphabet=st.sampled_from("a\n\r é漢😀"), max_size=400),
     limit=st.one_of(st.none(), st.integers(1, 5)),
