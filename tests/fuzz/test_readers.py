@@ -23,8 +23,8 @@ SEED = int(os.environ.get("GOLIATH_TEST_SEED", "1"))
 PLAIN_TRIALS, SLOW_TRIALS = 40, 2_000
 """Counted and not timed: a faster machine plays no other inputs."""
 
-MOST_S = 2.0
-"""One input may take this long, on a busy machine too."""
+MOST_S = 20.0
+"""A hang, not a speed: one input takes milliseconds."""
 
 _WORDS = (
     *(b"\x00", b"\xff", b"\xed\xa0\x80", b"\\ud800", b"\x1b[2J", b"NaN", b"1e999", b"-1", b"null"),
