@@ -6,6 +6,7 @@ Edge: starts threads.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -60,6 +61,8 @@ async def until(work: Awaitable[T], cancel: CancelToken) -> T:
     Raises:
         RunCancelled: the token was cancelled and the work did not end otherwise.
     """
+    if cancel.cancelled and inspect.iscoroutine(work):
+        work.close()  # it will never be waited for, which Python would remark on
     cancel.raise_if_cancelled()
     loop = asyncio.get_running_loop()
     stop = loop.create_future()

@@ -1,0 +1,107 @@
+"""P4: what was asked and answered lies in the listed files alone, closed to others, and goes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goliath_local.cli.tracefile import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LIST = {"json": {"why": "w", "kind": "tool", "tool": "list_tasks", "brief": "look"}}
+TELL = {"json": {"why": "w", "kind": "answer", "brief": "tell"}}
+
+LINES = (
+    "run ASK",
+    "run -c trip ASK",
+    "run -c trip -v ASK",
+    "-vv run -c trip ASK",
+    "run -c trip --json ASK",
+    "run -c trip --jsonl ASK",
+    "run -c trip --dry-run ASK",
+    "run -c trip --no-trace ASK",
+    "run -c trip -T demo ASK",
+    "run -c work -T demo --max-steps 0 ASK",
+    "run -c work -T demo --timeout 0.001 ASK",
+    "run -c work -T tasks --read-only ASK",
+    "run -c work --fallback nobody:nothing ASK",
+    "run -c work -m ASK ASK",
+    "run -c ASK ASK",
+    "run -T ASK ASK",
+    "tokens ASK",
+    "conversations show ASK",
+    "trace show ASK",
+    "--log-file log.txt run -c trip ASK",
+)
+"""Twenty canaries; the last line names a file of its own for what is said."""
+
+LISTED = ("conversations.sqlite", "traces/", "tasks.sqlite", "log.txt", "script-")
+"""The script that plays the model holds its answers, of course."""
+
+
+def canary(number: int) -> str:
+    return f"CANARY{number:02}HERE"
+
+
+@pytest.fixture
+def wide_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """No umask, and a folder for temporary files of our own; returned."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    before = os.umask(0)
+    yield place
+    os.umask(before)
+
+
+def found_in(folder: Path) -> dict[str, set[str]]:
+    """Return which canaries stand in which file."""
+    found: dict[str, set[str]] = {}
+    for path in folder.rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        inside = {canary(n) for n in range(len(LINES)) if canary(n).encode() in data}
+        if inside or "CANARY" in path.name:
+            found[path.relative_to(folder).as_posix()] = inside
+    return found
+
+
+def test_what_was_said_stays_in_the_listed_files_and_goes(
+    home: Path, wide_open: Path, goliath: Callable[..., Any], script: Callable[..., str]
+) -> None:
+    for number, line in enumerate(LINES):
+        replies = [LIST, TELL] if "-T" in line else []
+        engine = script(*replies, {"text": f"I say {canary(number)}."}, load_s=0.01)
+        words = [f"ask-{canary(number)}" if word == "ASK" else word for word in line.split()]
+        at = words.index("run") + 1 if "run" in words else 0
+        goliath(*words[:at], *(["--engine", engine] if at else []), *words[at:])
+    data = home / ".local/share/goliath-local"
+
+    found = found_in(home.parent)
+    strays = [name for name in found if not any(place in name for place in LISTED)]
+    assert strays == []
+    assert any("conversations.sqlite" in name for name in found), "something has to be kept"
+    assert any("traces/" in name for name in found)
+    assert list(wide_open.iterdir()) == []
+    for path in [data, *data.rglob("*")]:
+        wanted = 0o700 if path.is_dir() else 0o600
+        assert stat.S_IMODE(path.stat().st_mode) == wanted, path
+    told = goliath("doctor", "--quick")
+    assert "CANARY" not in told.out + told.err
+
+    goliath("conversations", "rm", "--all")
+    kept = {name for names in found_in(data).values() for name in names}
+    # A run without a conversation belongs to none; its trace goes with the days.
+    assert kept <= {canary(0), canary(15)}, found_in(data)
+    for path in (data / "traces").iterdir():
+        os.utime(path, (0, time.time() - 31 * 86_400))
+    sweep(data / "traces", days=30)
+    assert found_in(data) == {}
