@@ -140,6 +140,32 @@ def test_every_hook_is_in_its_table_in_order() -> None:
     assert tuple(told) == HOOKS
 
 
+def test_every_option_of_a_tool_is_on_its_page() -> None:
+    from goliath_local.tools.declare import ToolOptions
+
+    told = {row[0].strip("`").partition("=")[0] for row in rows(page("tools")) if "=" in row[0]}
+    assert told == set(ToolOptions.__annotations__)
+
+
+def test_the_page_of_troubles_has_the_three_ways_to_install_llama_cpp() -> None:
+    from goliath_local.cli.checkup import install_cure
+
+    told, printed = page("troubleshooting"), install_cure("Linux") + install_cure("Darwin")
+    for way in ("build-essential cmake", "xcode-select --install", "--prefer-binary"):
+        assert way in told
+        assert way in printed
+
+
+def test_the_global_flags_that_are_named_exist() -> None:
+    from goliath_local.cli.flags import global_options
+
+    known = {opt for option in global_options() for opt in option.opts}
+    shown = re.findall(r"[Gg]lobal flags \((.*?)\)", page("command"))
+    assert shown
+    named = {word for text in shown for word in re.findall(r"`(--?[a-z-]+)`", text)}
+    assert named <= known
+
+
 def test_every_tool_set_is_told_with_its_tools(tmp_path: Path, home: Path) -> None:
     from goliath_local.toolsets import TOOL_SETS, tool_set
 
