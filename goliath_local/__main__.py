@@ -5,19 +5,28 @@ from __future__ import annotations
 import os
 import sys
 
-from goliath_local.cli import main as run_command_line
-
 _BROKEN_OFF = 124
 """The least exit code of what was told to stop: time-out, Ctrl-C, signals, a closed pipe."""
+
+_INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    code = run_command_line()
+    code = _code()
     if code >= _BROKEN_OFF:
         # Whatever was broken off may sit in native code for a while yet; nobody waits for it.
         os._exit(code)
     sys.exit(code)
+
+
+def _code() -> int:
+    # Here and not above: Ctrl-C may come while the command line is still being read from disk.
+    try:
+        from goliath_local.cli import main as run_command_line
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return run_command_line()
 
 
 if __name__ == "__main__":
