@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
 _NOTHING = Text("")
-_SOME = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,59 +76,78 @@ def rebuilt(expr: Expr, instead: Mapping[str, Expr]) -> Expr:
         expr: any expression.
         instead: what stands for a name; a name that is not in it stays.
     """
+    kind = type(expr)
+    if kind is Text or kind is Chars:
+        return expr
     if isinstance(expr, Ref):
         try:
             return instead[expr.name]
         except KeyError:
             return expr
-    if isinstance(expr, Text | Chars):
-        return expr
     if isinstance(expr, Seq):
         return seq(*[rebuilt(item, instead) for item in expr.items])
     if isinstance(expr, Alt):
         return alt([rebuilt(option, instead) for option in expr.options])
+    assert isinstance(expr, Repeat)
     return repeat(rebuilt(expr.item, instead), expr.least, expr.most)
 
 
 def seq(*items: Expr) -> Expr:
     """Return one after the other."""
     found: list[Expr] = []
-    last: Expr = _NOTHING
     for item in items:
-        for part in item.items if type(item) is Seq else (item,):
-            if type(part) is Text:
-                if not part.text:
-                    continue
-                if type(last) is Text and found:
-                    last = found[-1] = Text(last.text + part.text)
-                    continue
-            elif type(part) is Repeat and type(last) is Chars and part.item == last:
-                most = None if part.most is None else part.most + 1
-                last = found[-1] = Repeat(last, part.least + 1, most)
-                continue
-            last = part
+        inner = item.items if type(item) is Seq else (item,)
+        if not inner:
+            continue
+        last, part = found[-1] if found else None, inner[0]
+        if type(part) is Text and (type(last) is Text or not part.text):
+            if part.text and type(last) is Text:
+                found[-1] = Text(last.text + part.text)
+        elif type(part) is Repeat and type(last) is Chars and part.item == last:
+            most = None if part.most is None else part.most + 1
+            found[-1] = Repeat(last, part.least + 1, most)
+        else:
             found.append(part)
+        # The rest of a sequence was put together before.
+        found += inner[1:]
     if len(found) == 1:
-        return last
+        return found[0]
     return Seq(tuple(found)) if found else _NOTHING
 
 
 def alt(options: Iterable[Expr]) -> Expr:
     """Return any one of them."""
-    found: dict[Expr, int | None] = {}
+    found: list[Expr] = []
+    is_optional = False
     for option in options:
-        if isinstance(option, Alt):
-            found |= dict.fromkeys(option.options)
-        else:
-            found[option] = None
-    # A way that leads to nothing at all makes the others optional.
-    is_optional = found.pop(_NOTHING, _SOME) is None
+        for one in option.options if type(option) is Alt else (option,):
+            # A way that leads to nothing at all makes the others optional.
+            if type(one) is Text and not one.text:
+                is_optional = True
+            else:
+                found.append(one)
+    if not _begin_apart(found):
+        found = list(dict.fromkeys(found))
     if not found:
         return _NOTHING
-    whole = next(iter(found)) if len(found) == 1 else Alt(tuple(found))
+    whole = found[0] if len(found) == 1 else Alt(tuple(found))
     if is_optional and not _may_be_empty(whole):
         return Repeat(whole, 0, 1)
     return Alt((*found, _NOTHING)) if is_optional else whole
+
+
+def _begin_apart(options: list[Expr]) -> bool:
+    """Return whether surely no two are equal; a quick look at their beginnings is cheaper."""
+    seen: set[str] = set()
+    for option in options:
+        first = option.items[0] if type(option) is Seq and option.items else option
+        if type(first) is Text:
+            seen.add(first.text)
+        elif type(first) is Ref:
+            seen.add(f"\0{first.name}")
+        else:
+            return len(options) < 2
+    return len(seen) == len(options)
 
 
 def repeat(item: Expr, least: int, most: int | None) -> Expr:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 CharSet: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -85,7 +86,8 @@ def holds(held: CharSet, code: int) -> bool:
     return at >= 0 and held[at][0] <= code <= held[at][1]
 
 
-def parts(sets: Sequence[CharSet]) -> list[CharSet]:
+@lru_cache(maxsize=4096)
+def parts(sets: tuple[CharSet, ...]) -> tuple[CharSet, ...]:
     """Return the coarsest partition of all characters that every given set is a union of.
 
     The characters in none of the sets are a part too, unless there are none.
@@ -103,4 +105,4 @@ def parts(sets: Sequence[CharSet]) -> list[CharSet]:
         mask ^= edges[at]
         if at < following:
             by_mask[mask].append((at, following - 1))
-    return [found for ranges in by_mask.values() if (found := united(ranges))]
+    return tuple([found for ranges in by_mask.values() if (found := united(ranges))])

@@ -78,7 +78,7 @@ def _sources(
     steps: Sequence[Sequence[tuple[CharSet, int]]], sets: list[CharSet]
 ) -> list[dict[int, list[int]]]:
     """Return, for each part of the alphabet, which states lead to a state by it."""
-    letters = [part[0][0] for part in parts(sets)]
+    letters = [part[0][0] for part in parts(tuple(sets))]
     by_set = {held: [i for i, code in enumerate(letters) if holds(held, code)] for held in sets}
     sources: list[dict[int, list[int]]] = [defaultdict(list) for _ in letters]
     for state, row in enumerate(steps):
