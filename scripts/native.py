@@ -5,6 +5,7 @@
     python scripts/native.py --way life --count 200      # random open, ask, cancel, close, drop
     python scripts/native.py --way short --count 20      # address space short of the need
     python scripts/native.py --way swapped --count 10    # the file changes while tokens come
+    python scripts/native.py --way forks --count 5 --threads 2
 
 Each trial is a child process with a time limit, run with `-X dev -W error`, so a signal is a
 result; whatever a child writes to stderr is a fault. Needs an installed model. Exit code 1 when
@@ -34,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 from goliath_local.catalogue import find_card, installed_path  # noqa: E402 - after the path
 from goliath_local.engine import EngineSettings, LocalModel, load_model  # noqa: E402
 from goliath_local.model import Part, Request, Stage  # noqa: E402
-from scripts.trials import swaps  # noqa: E402
+from scripts.trials import forks, swaps  # noqa: E402
 from scripts.trials.life import Life, Watch  # noqa: E402
 
 if TYPE_CHECKING:
@@ -196,6 +197,16 @@ def swapped(options: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
+def forked(options: argparse.Namespace) -> int:
+    """Fork, spawn and have a server fork, so many times each, with a model loaded."""
+    threads = options.threads or 1
+    fine, faults = forks.forked(path_of(options.model), options.count, threads)
+    for fault in faults:
+        print(f"  FAULT {fault}")
+    print(f"forks, {threads} threads: fine {dict(fine)}, {len(faults)} faults")
+    return 1 if faults else 0
+
+
 def _peak_bytes(command: list[str], timeout_s: float) -> int:
     """Return the largest address space of a run that has all it wants."""
     peak = 0
@@ -219,7 +230,8 @@ def main() -> int:
         "loads": loads,
         "life": life,
     }
-    parser.add_argument("--way", choices=[*ways, "short", "swapped"], required=True)
+    apart = {"short": short, "swapped": swapped, "forks": forked}
+    parser.add_argument("--way", choices=[*ways, *apart], required=True)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -227,10 +239,8 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=3600, help="of one child, in seconds")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.way == "short":
-        return short(options)
-    if options.way == "swapped":
-        return swapped(options)
+    if options.way in apart:
+        return apart[options.way](options)
     if not options.child:
         return children(options)
     # Under `-X dev` asyncio remarks on every step that a busy machine makes slow.
