@@ -240,6 +240,8 @@ def trial(tmp_path: Path, *, count: int, seed: int) -> dict[str, int]:
     path, found = tmp_path / "m.gguf", {"sound": 0, "refused": 0}
     slowest = 0.0
     for _ in range(count):
+        # A new file each time: what replaces the bytes of an old one, ext4 writes to the disk.
+        path.unlink(missing_ok=True)
         path.write_bytes(mutate(chance.choice(seeds), chance))
         begin = time.process_time()
         found[verdict(path)] += 1
