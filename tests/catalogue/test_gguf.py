@@ -265,6 +265,7 @@ def test_twenty_thousand_mutated_files_are_read_or_refused(tmp_path: Path) -> No
 @given(data=st.binary(max_size=400), prefix=st.sampled_from([b"", b"GGUF", gguf()[:24]]))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes, prefix: bytes) -> None:
     path = tmp_path / "m.gguf"
+    path.unlink(missing_ok=True)
     path.write_bytes(prefix + data)
     verdict(path)
 

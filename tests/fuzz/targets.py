@@ -108,6 +108,7 @@ _COMPLETION = json.dumps(
 
 def _file(name: str, data: bytes) -> Path:
     path = _FOLDER / name
+    path.unlink(missing_ok=True)  # a new file: replaced bytes are written to the disk at once
     path.write_bytes(data)
     return path
 
