@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goliath_local.engine import LocalModel
     from goliath_local.model import Reply, Request
 
-pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 REQUESTS = session()
 SMALLER = "smollm2-135m"
