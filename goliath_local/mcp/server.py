@@ -110,7 +110,9 @@ def _opened(
         return connection.open(timeout_s)
     except ToolServerError as error:
         command = clip(connection.hidden(shlex.join(argv)), _SHOWN_CHARACTERS)
-        reason = f"{error.reason} Run it by itself to see more: {command}"
+        # Last words of a server often end without a full stop.
+        end = "" if error.reason.endswith((".", "!", "?")) else "."
+        reason = f"{error.reason}{end} Run it by itself to see more: {command}"
         raise ToolServerError(error.server, reason) from error
 
 

@@ -153,6 +153,14 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(
     assert time.perf_counter() - started < 60  # a hang, not a speed
 
 
+def test_a_command_that_is_not_there_is_told_in_whole_sentences() -> None:
+    with pytest.raises(ToolServerError) as caught:
+        mcp_tools("no-such-program --fast", start_timeout_s=60)
+    assert "no-such-program cannot be started: No such file or directory. Run it by itself" in str(
+        caught.value
+    )
+
+
 def test_a_server_that_never_answers_is_given_up_and_ended(
     tmp_path: Path, no_children: None
 ) -> None:
