@@ -24,6 +24,9 @@ class Rejected:
     hint: str = ""
     """What the retry is told after the ask."""
 
+    place: str | None = None
+    """JSON pointer to what did not fit; None when the reply was no value, or was sound."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escalation:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
@@ -17,6 +17,7 @@ from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
 from goliath_local.prompts import render
 from goliath_local.records import Reason
+from goliath_local.schema import narrowed
 from goliath_local.tools import (
     ArgumentSchema,
     argument_schema,
@@ -67,10 +68,11 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
     if not takes_arguments(tool):
         return _parameterless(tool)
 
+    # The text that did not fit, and the place where it did not.
+    refused: list[tuple[str, str]] = []
+
     async def attempt(number: int, hint: str) -> Arguments | Rejected | Escalation:
-        shape = _shape(tool)
-        if parts.is_constrained(turn):
-            shape = spelled_out(shape, said=turn.ask)
+        shape = _wanted(turn, tool, refused)
         reply = await ask_model(turn, request(turn, tool, plan, shape, hint=hint))
         doubted = _doubted(reply, shape)
         if doubted:
@@ -86,6 +88,8 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
         if number == 0 and isinstance(found, Filled):
             failed = judge.failed_before(tool, found.value, turn.steps)
             found = _failed_before(failed) if failed is not None else found
+        if isinstance(found, Rejected) and found.place is not None:
+            refused.append((reply.text, found.place))
         return found
 
     return await with_one_retry(turn, Stage.WORKER, attempt, twice=Reason.TOOL_ARGS_INVALID)
@@ -160,8 +164,10 @@ def read_spelled_out(
         if unsaid:
             return Missing(names=", ".join(unsaid), value=_without(found.value, unsaid))
         return Filled(value=check_arguments(tool, found.value))
-    except (NotJsonText, InvalidValue) as error:
+    except NotJsonText as error:
         return _rejected(str(error))
+    except InvalidValue as error:
+        return replace(_rejected(str(error)), place=error.path)
 
 
 def _without(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -187,6 +193,22 @@ def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tup
 def _failed_before(step: StepRecord) -> Rejected:
     hint = render("guided.failed-before", message=step.result or "")
     return Rejected(problem=f"the arguments of step {step.index + 1} failed", hint=hint)
+
+
+def _wanted(turn: Turn, tool: Tool, refused: Sequence[tuple[str, str]]) -> ArgumentSchema:
+    """Return what the worker is asked to fill, without what was refused before."""
+    shape = _shape(tool)
+    if parts.is_constrained(turn):
+        shape = spelled_out(shape, said=turn.ask)
+    for text, place in refused:
+        shape = _narrowed(shape, text, place)
+    return shape
+
+
+def _narrowed(shape: ArgumentSchema, text: str, place: str) -> ArgumentSchema:
+    """Return the schema in which a refused text can only be gone on with from what was sound."""
+    schema = narrowed(shape.schema, read_json(text), place, free=shape.missing)
+    return shape if schema is None else replace(shape, schema=schema)
 
 
 def _shape(tool: Tool) -> ArgumentSchema:

@@ -2,6 +2,7 @@
 
 from goliath_local.schema.declare import Declared, SchemaSource, declare, dump
 from goliath_local.schema.keywords import KEYWORDS, Form, Keyword, Support
+from goliath_local.schema.narrowed import narrowed
 from goliath_local.schema.number_texts import number_automaton
 from goliath_local.schema.numbers import NumberSet
 from goliath_local.schema.reading import Reader
@@ -45,5 +46,6 @@ __all__ = [
     "goal_of_key",
     "is_nothing",
     "joined",
+    "narrowed",
     "number_automaton",
 ]

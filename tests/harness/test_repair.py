@@ -1,0 +1,79 @@
+"""Arguments that a check refuses are repaired: the retry goes on behind what was sound."""
+
+from __future__ import annotations
+
+from goliath_local.agent import create_agent
+from goliath_local.grammar import compile_schema
+from goliath_local.model import Capabilities, PromptTokens
+from goliath_local.testing import fake_model
+from goliath_local.tools import define_tool
+
+
+class Counting:
+    """A scripted model with a tokenizer, which makes its replies count as decoded here."""
+
+    def __init__(self, replies):
+        self.fake = fake_model(replies)
+
+    async def generate(self, request):
+        return await self.fake.generate(request)
+
+    def capabilities(self):
+        return Capabilities(window_tokens=4096)
+
+    def count_text(self, text):
+        return len(text.split())
+
+    def count_request(self, request):
+        return PromptTokens(total=50, by_part={"all": 50})
+
+
+async def booked(replies, *, model=Counting):
+    called = []
+    tool = define_tool(
+        name="book",
+        description="Book a table.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "guests": {"type": "integer"},
+                "dishes": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+                "place": {"type": "string", "not": {"const": "nowhere"}},
+            },
+            "required": ["guests", "dishes", "place"],
+        },
+        execute=lambda args, context: called.append(args) or {"ok": True},
+        writes=True,
+    )
+    plan = {"want": "change", "kind": "tool", "tool": "book", "brief": "book it"}
+    close = [{"json": {"why": "x", "kind": "answer", "brief": "done"}}, {"text": "Booked: soup."}]
+    script = [{"json": plan}, *({"json": reply} for reply in replies), *close]
+    asked = model(script)
+    await create_agent(model=asked, tools=[tool]).run("Book a table for 3, soup and fish")
+    return called, [call for call in getattr(asked, "fake", asked).calls if call.label == "worker"]
+
+
+WRONG = {"missing": "", "guests": 3, "dishes": ["soup", "soup"], "place": "here"}
+RIGHT = {"missing": "", "guests": 3, "dishes": ["soup", "fish"], "place": "here"}
+
+
+async def test_the_retry_keeps_what_stood_before_the_refused_value_and_rules_that_out():
+    called, asked = await booked([WRONG, RIGHT])
+    assert called == [{key: RIGHT[key] for key in ("guests", "dishes", "place")}]
+    start = compile_schema(asked[1].schema).matcher()
+    assert start.accepts(b'{"missing":"","guests":3,"dishes":["soup","fish"],"place":"here"}')
+    assert not start.accepts(b'{"missing":"","guests":3,"dishes":["soup","soup"],"place":"here"}')
+    assert not start.accepts(b'{"missing":"","guests":4,"dishes":["soup","fish"],"place":"here"}')
+    assert asked[1].schema["title"] == "book"
+
+
+async def test_a_value_may_still_be_called_missing_in_the_retry():
+    _, asked = await booked([WRONG, RIGHT])
+    assert compile_schema(asked[1].schema).accepts('{"missing":"dishes"}')
+
+
+async def test_a_model_that_is_not_decoded_here_is_asked_for_the_whole_schema_again():
+    wrong, right = ({k: v for k, v in one.items() if k != "missing"} for one in (WRONG, RIGHT))
+    called, asked = await booked([wrong, right], model=fake_model)
+    assert called == [right]
+    assert asked[0].schema == asked[1].schema
