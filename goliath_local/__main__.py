@@ -9,6 +9,7 @@ _BROKEN_OFF = 124
 """The least exit code of what was told to stop: time-out, Ctrl-C, signals, a closed pipe."""
 
 _INTERRUPTED = 130
+_NOT_READY = 3
 
 
 def main() -> None:
@@ -26,6 +27,13 @@ def _code() -> int:
         from goliath_local.cli import main as run_command_line
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except ModuleNotFoundError as error:
+        from goliath_local.errors import missing_package
+
+        if (missing := missing_package(error)) is None:
+            raise
+        sys.stderr.write(f"{missing}\n")
+        return _NOT_READY
     return run_command_line()
 
 

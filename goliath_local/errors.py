@@ -18,6 +18,7 @@
     │  └─ HashMismatch          not the bytes its card names
     ├─ FetchError               the network or the disk stopped a download
     ├─ MachineError             memory, compiler or processor do not suffice
+    │  └─ MissingPackage        a package that goliath-local needs is not installed
     ├─ BudgetError              a prompt is over its limit, and extensions want to know
     ├─ ExtensionError           a hook raised, or returned what it may not
     ├─ StorageError             something kept on disk cannot be read or written
@@ -215,6 +216,28 @@ class FetchError(GoliathError):
 
 class MachineError(GoliathError):
     """Memory, compiler or processor do not suffice."""
+
+
+class MissingPackage(MachineError):
+    """A package that goliath-local needs is not installed.
+
+    Attributes:
+        package: the module that was looked for.
+    """
+
+    def __init__(self, package: str) -> None:
+        super().__init__(
+            f"goliath-local is not completely installed: the package {package} is missing. "
+            "Install it again: pip install --force-reinstall goliath-local"
+        )
+        self.package = package
+
+
+def missing_package(error: ImportError) -> MissingPackage | None:
+    """Return what it means that an import failed; None when it was one of our own modules."""
+    package = (error.name or "goliath_local").partition(".")[0]
+    is_ours = package == "goliath_local" or not isinstance(error, ModuleNotFoundError)
+    return None if is_ours else MissingPackage(package)
 
 
 class BudgetError(GoliathError):

@@ -34,6 +34,7 @@ from goliath_local.errors import (
     StorageBusy,
     StorageError,
     ToolServerError,
+    missing_package,
 )
 
 
@@ -143,6 +144,8 @@ def read_problem(error: BaseException) -> Problem:
         return Problem(code=ExitCode.NOT_READY, message=_NO_MEMORY)
     if isinstance(error, OSError):
         return _from_os(error)
+    if isinstance(error, ImportError) and (missing := missing_package(error)):
+        return read_problem(missing)
     return Problem(code=ExitCode.OUR_BUG, message=_our_bug(error))
 
 

@@ -121,6 +121,27 @@ def test_an_unknown_exception_is_our_bug_and_leaves_a_report(goliath, monkeypatc
     assert ran.last_error_line.startswith("Details: ")
 
 
+def test_a_package_that_is_not_there_is_no_bug_of_ours(goliath, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    monkeypatch.delitem(sys.modules, "goliath_local.cli.places", raising=False)
+    monkeypatch.delitem(sys.modules, "goliath_local.cli.settings", raising=False)
+    ran = goliath("config", "show")
+    assert (ran.code, ran.out) == (ExitCode.NOT_READY, "")
+    assert "the package platformdirs is missing. Install it again: pip install" in ran.err
+
+
+def test_without_its_packages_the_program_says_which_is_missing(monkeypatch, capsys) -> None:
+    from goliath_local.__main__ import main as program
+
+    for name in [name for name in sys.modules if name.startswith("goliath_local.cli")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit) as ending:
+        program()
+    assert ending.value.code == ExitCode.NOT_READY
+    assert "the package typer is missing." in capsys.readouterr().err
+
+
 def test_a_traceback_is_shown_only_when_asked_for(goliath, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "goliath_local.cli.settings", None)
     assert "Traceback" in goliath("config", "show", "-vv").err
