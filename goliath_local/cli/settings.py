@@ -20,12 +20,12 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
+from goliath_local.cli.forms import WINDOW_TOKENS, form_of
 from goliath_local.cli.places import Places, find_places
 from goliath_local.errors import ConfigError
 
 PROJECT_FILE = "goliath.toml"
 PREFIX = "GOLIATH_"
-WINDOW_TOKENS = 4096
 
 
 def _words(value: object) -> object:
@@ -177,32 +177,10 @@ def _read_value(key: str, raw: object, *, where: str) -> object:
     try:
         return _readers()[key].validate_python(raw)
     except ValidationError as error:
-        wanted = _FORMS.get(key) or _FORMS_BY_TYPE.get(type(getattr(Settings(), key)), "a text")
+        wanted = form_of(key, getattr(Settings(), key))
         shown = "what it says" if key == "fallback" else repr(raw)  # it may hold a key
         msg = f"{where}: {shown} cannot be used. Give {wanted}."
         raise ConfigError(msg) from error
-
-
-_FORMS = {
-    "model": "a model's name, or the path of a file",
-    "threads": "a whole number of CPU threads, 1 or more",
-    "gpu_layers": "auto, all, or a whole number, 0 or more",
-    "window": f"{WINDOW_TOKENS}, or leave it out",
-    "seed": "a whole number from 0 to 4294967295",
-    "verbose": "0, 1 or 2",
-    "color": "auto, always or never",
-    "max_steps": "a whole number from 0 to 100",
-    "timeout": "a number of seconds above 0",
-    "steps": "full, short or off",
-    "trace_days": "a whole number of days from 1 to 3650",
-    "models_dir": "the path of a folder",
-    "data_dir": "the path of a folder",
-    "log_file": "the path of a file",
-    "fallback": "an address or module:function, as a text",
-}
-"""What a value of each setting looks like, for whoever gave another."""
-
-_FORMS_BY_TYPE = {bool: "true or false", tuple: "a list of texts"}
 
 
 @cache
