@@ -20,7 +20,7 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
-from goliath_local.harness.offer import is_conditional, offer
+from goliath_local.harness.offer import Offer, is_conditional, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
@@ -136,6 +136,8 @@ async def _scope(turn: Turn, attempt: int) -> Scope | Decided:
 async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Escalation:
     if not scope.tools:
         return Planned(plan=Plan(kind="answer", brief=render("conductor.no-tools")))
+    if _has_nothing_to_choose(turn, scope):
+        return Planned(plan=Plan(kind="answer", brief=render("guided.close")))
     reply = await ask_model(turn, request(turn, scope, hint=hint))
     if isinstance(reply, Escalation):
         return reply
@@ -151,6 +153,13 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
         choices=reply.choices,
         want=None if turn.steps else read_want(reply.text),
     )
+
+
+def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
+    """Return whether the turn can only be answered: something was done, and nothing can follow."""
+    if not (turn.steps and parts.is_constrained(turn)) or turn.steps[-1].failed:
+        return False
+    return not _offer(turn, scope).tools
 
 
 async def _after_plan(turn: Turn, found: Planned, scope: Scope, attempt: int) -> Planned | Decided:
@@ -222,9 +231,13 @@ def _counter(turn: Turn) -> str:
     return text
 
 
+def _offer(turn: Turn, scope: Scope) -> Offer:
+    return offer(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask, want=turn.want)
+
+
 def _guided_schema(turn: Turn, scope: Scope) -> JsonSchema:
     tools = turn.settings.tools
-    offered = offer(scope.tools, tools, turn.steps, ask=turn.ask, want=turn.want)
+    offered = _offer(turn, scope)
     if turn.steps or not offered.tools:
         return planning_schema(offered.tools, closing=offered.closing)
     reads = tuple(name for name in offered.tools if not tools[name].writes)

@@ -105,9 +105,8 @@ def argument_draft(
 
 def answer_draft(turn: Turn, *, point: str, why: str, hint: str) -> Draft:
     """Return the question for the answer in prose."""
-    draft = (
-        (parts.fixed("point", draft_lines(point, why, done=turn.steps) + "\n"),) if point else ()
-    )
+    lines = draft_lines(point, why, done=turn.steps, want=turn.want) if point else ""
+    draft = (parts.fixed("point", f"{lines}\n"),) if lines else ()
     return Draft(
         stage=Stage.ANSWER,
         system=parts.system(

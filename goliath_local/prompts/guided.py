@@ -23,6 +23,8 @@ from goliath_local.records import Exchange, StepRecord
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from goliath_local.records import Want
+
 
 @cache
 def plan_turns(
@@ -90,15 +92,21 @@ def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: boo
     return "\n".join(filter(None, lines))
 
 
-def draft_lines(brief: str, why: str, *, done: Iterable[StepRecord]) -> str:
-    """Return what the answer stage is told of the turn: what was done, or else what was planned.
+def draft_lines(brief: str, why: str, *, done: Sequence[StepRecord], want: Want | None) -> str:
+    """Return what the answer stage is told of the turn besides its log.
 
-    A small model that has just changed something plans to say that it was so before.
+    What was changed, or that nothing was; what was planned to be said only where there is no
+    result: a small model reads results better for an answer than for a plan, and one that has
+    just changed something plans to say that it was so before.
     """
     changes = done_just_now(done)
     if changes:
         return changes
     reason = [render("guided.reason", why=why)] if why else []
+    if want in {"change", "change-if"}:
+        return "\n".join([*reason, render("guided.unchanged")])
+    if any(step.status == "completed" for step in done):
+        return ""
     return "\n".join([*reason, render("guided.draft", brief=brief)])
 
 
@@ -142,10 +150,11 @@ def _answer_user(example: Mapping[str, Any]) -> str:
     done = _records(example["steps"])
     return _joined(
         _log(done),
-        seen_by_code(example["ask"], done, is_conditional=example.get("conditional", False)),
-        draft_lines(example["draft"], example["reason"], done=done)
-        + "\n"
-        + render("shared.ask", ask=example["ask"]),
+        seen_by_code(example["ask"], done, is_conditional=example.get("want") == "change-if"),
+        _joined_lines(
+            draft_lines(example["draft"], example["reason"], done=done, want=example.get("want")),
+            render("shared.ask", ask=example["ask"]),
+        ),
     )
 
 
@@ -190,6 +199,10 @@ def _plan(step: Mapping[str, Any]) -> dict[str, str]:
 
 def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _joined_lines(*texts: str) -> str:
+    return "\n".join(filter(None, texts))
 
 
 def _joined(*texts: str) -> str:

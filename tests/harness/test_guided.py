@@ -67,6 +67,9 @@ CLOSE = [
 ]
 
 
+SAID = {"text": "The galley is pumped."}
+
+
 def named(share):
     choice = Choice(path="/missing", value="room", share=share)
     return {"json": {"missing": "room"}, "choices": [choice]}
@@ -75,7 +78,7 @@ def named(share):
 async def test_a_value_that_is_called_missing_with_little_share_is_asked_for_again():
     called = []
     filled = {"json": {"missing": "", "room": "galley"}}
-    _, calls = await play([PLAN, named(0.6), filled, *CLOSE], "pump the galley", called)
+    _, calls = await play([PLAN, named(0.6), filled, SAID], "pump the galley", called)
     assert called == [{"room": "galley"}]
     assert len(calls[1].schema["anyOf"]) == 2
     assert len(calls[2].schema["anyOf"]) == 1
@@ -84,14 +87,14 @@ async def test_a_value_that_is_called_missing_with_little_share_is_asked_for_aga
 async def test_a_value_that_was_first_called_missing_has_to_be_one_that_was_said():
     called = []
     made_up = {"json": {"missing": "", "room": "unknown"}}
-    result, _ = await play([PLAN, named(0.6), made_up, *CLOSE], "switch the pump", called)
+    result, _ = await play([PLAN, named(0.6), made_up, SAID], "switch the pump", called)
     assert called == []
     assert result.steps[0].skip_reason == "missing"
 
 
 async def test_a_value_that_is_called_missing_with_a_large_share_is_missing():
     called = []
-    result, _ = await play([PLAN, named(0.9), *CLOSE], "switch the pump", called)
+    result, _ = await play([PLAN, named(0.9), SAID], "switch the pump", called)
     assert called == []
     assert result.steps[0].skip_reason == "missing"
 
@@ -105,23 +108,44 @@ async def test_numbers_are_compared_for_a_conditional_ask_only(want, is_told):
 
 async def test_the_answer_is_told_what_was_just_done():
     filled = {"json": {"missing": "", "room": "galley"}}
-    _, calls = await play([PLAN, filled, *CLOSE], "pump the galley", [])
+    _, calls = await play([PLAN, filled, SAID], "pump the galley", [])
     assert 'Done just now: switch it - switch_pump({"room":"galley"}).' in calls[-1].prompt
     assert "Draft:" not in calls[-1].prompt
+
+
+async def test_where_only_an_answer_can_follow_no_plan_is_asked_for():
+    filled = {"json": {"missing": "", "room": "galley"}}
+    result, calls = await play([PLAN, filled, SAID], "pump the galley", [])
+    assert [call.label for call in calls] == ["conductor", "worker", "answer"]
+    assert [step.kind for step in result.steps] == ["tool", "answer"]
+    assert result.handled_by == "device"
+
+
+async def test_a_lookup_is_answered_from_its_result_and_not_from_a_draft():
+    look = {"json": {"want": "question", "kind": "tool", "tool": "read_bilge", "brief": "read"}}
+    _, calls = await play([look, {"text": "8 cm."}], "how high is the bilge?", [])
+    assert [call.label for call in calls] == ["conductor", "answer"]
+    assert "Draft:" not in calls[-1].prompt.rsplit("Steps done", 1)[-1]
+
+
+async def test_a_change_that_was_not_made_is_said_not_to_be():
+    look = {"json": {"want": "change-if", "kind": "tool", "tool": "read_bilge", "brief": "read"}}
+    _, calls = await play([look, *CLOSE], "if the bilge is above 10, switch the pump on", [])
+    assert "Reason: x\nNothing was changed.\nRequest:" in calls[-1].prompt
 
 
 FILLED = {"json": {"missing": "", "room": "galley"}}
 
 
 async def test_an_answer_that_names_nothing_of_the_change_is_asked_for_once_more():
-    vague = [PLAN, FILLED, CLOSE[0], {"text": "Done."}, {"text": "The galley is pumped."}]
+    vague = [PLAN, FILLED, {"text": "Done."}, {"text": "The galley is pumped."}]
     result, calls = await play(vague, "pump the galley", [])
     assert result.text == "The galley is pumped."
     assert "Say also what it was about: galley." in calls[-1].prompt
 
 
 async def test_a_second_vague_answer_stands():
-    vague = [PLAN, FILLED, CLOSE[0], {"text": "Done."}, {"text": "It is done."}]
+    vague = [PLAN, FILLED, {"text": "Done."}, {"text": "It is done."}]
     result, _ = await play(vague, "pump the galley", [])
     assert result.text == "It is done."
     assert result.handled_by == "device"
