@@ -1,7 +1,6 @@
 """From schemas to grammars, and from grammars to a matcher that reads what they allow."""
 
 from goliath_local.errors import GrammarError, SchemaError
-from goliath_local.grammar.choices import choices
 from goliath_local.grammar.compile import compile_schema
 from goliath_local.grammar.grammar import Deferred, Grammar
 from goliath_local.grammar.match import Matcher
@@ -9,7 +8,6 @@ from goliath_local.grammar.read import read_gbnf
 from goliath_local.grammar.rules import Rules
 from goliath_local.grammar.sample import sample
 from goliath_local.grammar.style import Spacing
-from goliath_local.grammar.vocabulary import Vocabulary
 
 __all__ = [
     "Deferred",
@@ -19,8 +17,6 @@ __all__ = [
     "Rules",
     "SchemaError",
     "Spacing",
-    "Vocabulary",
-    "choices",
     "compile_schema",
     "read_gbnf",
     "sample",

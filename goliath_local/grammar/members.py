@@ -91,7 +91,7 @@ def plan_object(reader: Reader, shape: ObjectShape, *, closed: bool) -> ObjectPl
     members: list[Member] = []
     for name in names:
         goal = goal_of_key(shape, name)
-        may_be = shape.names is None or _accepts(reader, shape.names, name)
+        may_be = is_writable(name) and (shape.names is None or _accepts(reader, shape.names, name))
         if goal is None or not may_be or reader.never[0] in goal:
             if name in required:
                 return None
@@ -121,6 +121,11 @@ def plan_object(reader: Reader, shape: ObjectShape, *, closed: bool) -> ObjectPl
         deferred=frozenset(deferred),
         is_strained=is_closed and not set(shape.needed) <= _declared(told, shape),
     )
+
+
+def is_writable(name: str) -> bool:
+    """Return whether a text in UTF-8 can hold the name: half a surrogate pair is no character."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _with_consequences(shape: ObjectShape) -> dict[str, None]:

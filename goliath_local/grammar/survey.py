@@ -14,7 +14,7 @@ from goliath_local.errors import SchemaError
 from goliath_local.grammar.counts import Counts
 from goliath_local.grammar.items import ArrayPlan, plan_array
 from goliath_local.grammar.kinds import ObjectKind
-from goliath_local.grammar.members import ObjectPlan, plan_object
+from goliath_local.grammar.members import ObjectPlan, is_writable, plan_object
 from goliath_local.grammar.strings import MOST_WEIGHT, weight
 from goliath_local.schema import everything, goal_of_key, number_automaton
 from goliath_local.schema.regular import (
@@ -334,6 +334,9 @@ class Survey:
         pointer = self.reader.document.numbered(prepared.goal[0]).pointer
         for shape in prepared.values.objects:
             for name in shape.required:
+                if not is_writable(name):
+                    reason = f"{name!r} is required, but half a surrogate pair is no character"
+                    return SchemaError(pointer, "required", reason)
                 goal = goal_of_key(shape, name)
                 if goal is None or self.reader.never[0] in goal:
                     reason = f"{name!r} is required, but no value is allowed for it"

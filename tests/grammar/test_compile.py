@@ -439,3 +439,32 @@ def test_an_undeclared_key_is_any_text_but_the_declared_names() -> None:
         assert grammar.accepts(f'{{"{key}":1}}'), key
     for key in ("id", "idea", "in", '\u00e9\\"'):
         assert not grammar.accepts(f'{{"{key}":1}}'), key
+
+
+HALF = "a\ud800"
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"type": "object", "required": [HALF]}, ""),
+        ({"type": "object", "properties": {HALF: {}}, "required": [HALF]}, ""),
+        (closed(a=closed(**{HALF: {}})), "/properties/a"),
+        ({"const": {HALF: 1}}, ""),
+    ],
+)
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_required_key_that_no_text_can_hold_is_refused_by_its_place(
+    schema: dict[str, Any], pointer: str, is_closed: bool
+) -> None:
+    error = refused(schema, closed=is_closed)
+    assert error.pointer == pointer
+    assert "surrogate" in error.reason
+
+
+def test_an_optional_key_that_no_text_can_hold_is_left_out() -> None:
+    properties = {HALF: {}, "b": {"type": "null"}}
+    for is_closed in (True, False):
+        grammar = compile_schema({"type": "object", "properties": properties}, closed=is_closed)
+        assert 'D800":' not in grammar.gbnf.upper()
+        assert grammar.accepts('{"b":null}')

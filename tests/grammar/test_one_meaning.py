@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goliath_local.errors import SchemaError
-from goliath_local.grammar import Grammar, Matcher, Vocabulary, compile_schema, read_gbnf, sample
+from goliath_local.grammar import Grammar, Matcher, compile_schema, read_gbnf, sample
+from tests.grammar.scanned import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

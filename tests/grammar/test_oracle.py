@@ -17,7 +17,7 @@ from goliath_local.errors import GrammarError
 from goliath_local.grammar.match import Matcher
 from goliath_local.grammar.read import read_gbnf
 from goliath_local.grammar.sample import sample
-from goliath_local.grammar.vocabulary import Vocabulary
+from tests.grammar.scanned import Vocabulary
 
 if TYPE_CHECKING:
     from conftest import OracleChild
