@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_OWN = ("GOLIATH_", "HF_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+_OWN = ("GOLIATH_", "HF_", "CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 _MODELS = models_dir()  # now, before a test gets a home of its own
 
 

@@ -53,6 +53,11 @@ def wants_colour(choice: ColourChoice, *, is_tty: bool, environ: Mapping[str, st
     return is_tty if choice == "auto" else choice == "always"
 
 
+def is_automatic(environ: Mapping[str, str]) -> bool:
+    """Return whether `CI` says that nobody is there, though there may be a terminal."""
+    return environ.get("CI", "").strip().casefold() not in {"", "0", "false", "no"}
+
+
 class Terminal:
     """Writes results and remarks; knows who is looking."""
 
@@ -73,7 +78,8 @@ class Terminal:
         self._colour_out = wants_colour(colour, is_tty=self.out_is_tty, environ=environ)
         self._colour_err = wants_colour(colour, is_tty=self.err_is_tty, environ=environ)
 
-        self._fleeting = self.err_is_tty and self._colour_err
+        self._is_watched = not is_automatic(environ)
+        self._fleeting = self.err_is_tty and self._colour_err and self._is_watched
         self._has_status = False
 
     @property
@@ -84,7 +90,7 @@ class Terminal:
     @property
     def can_ask(self) -> bool:
         """True when a person can see a question and answer it."""
-        return self.err_is_tty and _is_tty(sys.stdin)
+        return self.err_is_tty and _is_tty(sys.stdin) and self._is_watched
 
     def put(self, *pieces: Piece, end: str = "\n") -> None:
         """Write a result to stdout.

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import pyte
 import pytest
@@ -136,6 +137,21 @@ def test_colour_is_added_outside_the_foreign_text() -> None:
     terminal = Terminal(out=out, err=err, colour="always", environ={"TERM": "xterm"})
     terminal.put(Styled("\x1b[8mhidden", "red"))
     assert out.getvalue() == "\x1b[31m␛[8mhidden\x1b[0m\n"
+
+
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("ci", "asks"), [("true", False), ("1", False), ("", True), ("0", True)])
+def test_in_a_ci_nobody_is_asked_and_no_line_passes_by(monkeypatch, ci, asks) -> None:
+    monkeypatch.setattr(sys, "stdin", Tty())
+    err = Tty()
+    terminal = Terminal(out=Tty(), err=err, environ={"TERM": "xterm", "CI": ci})
+    terminal.status("reading")
+    assert terminal.can_ask is asks
+    assert ("reading" in err.getvalue()) is asks
 
 
 def test_a_quiet_terminal_still_complains() -> None:
