@@ -63,6 +63,15 @@ def compiled(
     return _compile(name, _json(name, _read(name)), closed, spacing, max_string)
 
 
+def verify_schema(name: str, schema: Any) -> None:
+    """Raise unless answers can be written to the schema, before a model is loaded for them.
+
+    Raises:
+        ConfigError: it cannot be compiled; says where.
+    """
+    _compile(name, schema, True, "compact", None)
+
+
 def read_source(name: str, *, closed: bool = True) -> Found:
     """Return what a GBNF file or a schema says; a text that is not JSON is taken for GBNF.
 

@@ -55,6 +55,14 @@ class Job:
     pull: bool = False
 
 
+def _schema(name: str) -> Any:
+    from goliath_local.cli.grammars import verify_schema
+
+    schema = load_schema(name)
+    verify_schema(name, schema)
+    return schema
+
+
 def run_job(job: Job, settings: Settings, terminal: Terminal) -> int:
     """Run one ask and return the exit code."""
     if job.conversation_id is not None and not job.conversation_id.strip():
@@ -63,7 +71,7 @@ def run_job(job: Job, settings: Settings, terminal: Terminal) -> int:
         raise ConfigError("--json is one document, --jsonl one event a line. Give one of them.")
     settings = dataclasses.replace(settings, seed=settings.seed or 0)
     tools = usable_tools(settings)
-    schema = load_schema(job.schema) if job.schema else None
+    schema = _schema(job.schema) if job.schema else None
     fallback = load_fallback(settings.fallback)
     ask = read_ask(job.words, job.files, terminal)
     if job.pull:

@@ -144,6 +144,9 @@ def test_a_schema_in_which_nothing_fits_is_told_with_its_pointer(goliath, home) 
     ran = goliath("grammar", "compile", "city.json")
     assert ran.code == ExitCode.USAGE
     assert "city.json#/properties/zip: minLength 9 is above maxLength 5" in ran.err
+    # Also where an answer would need it, and before anything is loaded for it.
+    asked = goliath("run", "--schema", "city.json", "--engine", "fake", "hi")
+    assert (asked.code, asked.err, asked.out) == (ExitCode.USAGE, ran.err, "")
 
 
 def test_a_tool_without_a_type_hint_is_told_with_file_line_and_an_example(goliath, home) -> None:
