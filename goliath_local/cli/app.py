@@ -188,8 +188,9 @@ def _told(
         problem = _with_holders(problem, error, context)
     if problem.code is ExitCode.OUR_BUG and error is not None:
         problem = _with_report(problem, error)
-    if _wants_json(arguments) and problem.message:
-        _json_problem(terminal, problem)
+    first = _first_fields(arguments)
+    if first is not None and problem.message:
+        _json_problem(terminal, problem, first)
     if problem.message:
         terminal.complain(problem.message)
     return problem.code
@@ -205,8 +206,11 @@ def _last_terminal(context: Any) -> Terminal:
         return open_terminal()
 
 
-def _json_problem(terminal: Terminal, problem: Problem) -> None:
-    document = {"ok": False, "error": {"code": int(problem.code), "message": problem.message}}
+def _json_problem(terminal: Terminal, problem: Problem, first: dict[str, Any]) -> None:
+    document = first | {
+        "ok": False,
+        "error": {"code": int(problem.code), "message": problem.message},
+    }
     try:
         terminal.document(document)
     except OSError:
@@ -241,9 +245,12 @@ def _is_very_verbose(arguments: list[str]) -> bool:
     return sum(word.count("v") if word != "--verbose" else 1 for word in flags) >= 2
 
 
-def _wants_json(arguments: list[str]) -> bool:
+def _first_fields(arguments: list[str]) -> dict[str, Any] | None:
+    """Return what a document about an error begins with; None where no document is wanted."""
     said = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in said
+    if "--json" in said:
+        return {}
+    return {"type": "result"} if "--jsonl" in said else None
 
 
 def _flushed(code: int) -> int:

@@ -48,6 +48,8 @@ def run_chat(wish: Wish, settings: Settings, terminal: Terminal) -> int:
     """Chat until the user leaves; return the exit code."""
     if settings.json:
         raise ConfigError("chat has no --json. For scripts: goliath-local run --json")
+    if wish.new and wish.conversation_id is not None:
+        raise ConfigError("-c resumes a conversation, --new begins one. Give one of them.")
     if settings.seed is None:
         settings = dataclasses.replace(settings, seed=secrets.randbits(32))
     tools = usable_tools(settings)

@@ -86,6 +86,13 @@ def test_an_error_in_json_is_one_document(goliath) -> None:
     assert "CPUs" in ran.json["error"]["message"]
 
 
+def test_an_error_among_json_lines_is_the_last_of_them(goliath) -> None:
+    ran = goliath("run", "--jsonl", "-m", "nope", "hi")
+    assert ran.code == ExitCode.NOT_READY
+    assert ran.json["type"] == "result"
+    assert (ran.json["ok"], ran.json["error"]["code"]) == (False, ran.code)
+
+
 def every_error() -> list[type[BaseException]]:
     found, waiting = [], [GoliathError]
     while waiting:

@@ -24,6 +24,7 @@ TYPED = [
     ("--color blue version", 2, "--color: give auto, always or never."),
     ("run --json --jsonl hi", 2, "Give one of them."),
     ("chat --json", 2, "For scripts: goliath-local run --json"),
+    ("chat -c trip --new", 2, "-c resumes a conversation, --new begins one. Give one of them."),
     ("chat --steps loud", 2, "--steps: 'loud' cannot be used. Give full, short or off."),
     ("config set threads 4", 2, 'has no command "set". There are: show, path, init.'),
     ("config shwo", 2, 'Did you mean "show"?'),
