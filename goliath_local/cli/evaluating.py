@@ -57,17 +57,19 @@ class EvalJob:
 
 async def run_eval(job: EvalJob, settings: Settings, terminal: Terminal) -> int:
     """Play the set and return the exit code; everything cheap is checked before the load."""
+    if job.out is not None:
+        job = replace(job, out=verify_target(job.out))
     chosen = _limited(read_set(job.name), job.limit)
     tools = load_tools(settings.tools, settings.places) if job.with_tools else None
     if tools is not None and job.name == "builtin":
         raise ConfigError(
             "The built-in cases have their own tools. Name a file of yours, or leave -T out."
         )
-    verify_playable(chosen.fixtures, chosen.toolsets, own=tools)
+    _verify_playable(chosen, tools)
     gates = [_read_gate(text) for text in job.gates]
     found = find_model(settings)
     if job.out is not None:
-        begin_record(verify_target(job.out))
+        begin_record(job.out)
     player = _Player(job, settings, terminal, chosen=chosen, tools=tools, found=found)
     report = await player.play()
     results = tuple(_judge(name, gate, report) for name, gate in gates)
@@ -78,6 +80,17 @@ async def run_eval(job: EvalJob, settings: Settings, terminal: Terminal) -> int:
         if results:
             terminal.put(f"\n{format_gates(results)}")
     return ExitCode.DONE if all(gate.is_met for gate in results) else ExitCode.GATE_NOT_MET
+
+
+def _verify_playable(chosen: EvalSet, tools: tuple[Tool, ...] | None) -> None:
+    """Raise unless the cases can be played; who left the tools out is told how to name them."""
+    try:
+        verify_playable(chosen.fixtures, chosen.toolsets, own=tools)
+    except ConfigError as error:
+        if tools is not None:
+            raise
+        msg = f"{error} Are they your own? Name them: -T FILE.py"
+        raise ConfigError(msg) from error
 
 
 class _Player:

@@ -171,6 +171,14 @@ def test_a_case_that_expects_a_tool_nobody_has_is_told_before_the_model_is_loade
     assert "'add_itm', which is not there. There are: add_item, list_items" in ran.err
 
 
+def test_who_leaves_the_own_tools_out_is_told_how_to_name_them(goliath, home) -> None:
+    Path("cases.jsonl").write_text(json.dumps(CASE))
+    ran = goliath("eval", "run", "cases.jsonl", "--engine", "fake")
+    assert ran.code == 2
+    assert "which is not there." in ran.err
+    assert "Name them: -T FILE.py" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
