@@ -17,6 +17,7 @@ from goliath_local.cli.problems import ExitCode, Interrupted
 from goliath_local.cli.ready import find_model, load
 from goliath_local.cli.signals import listening
 from goliath_local.cli.sources import load_tools
+from goliath_local.cli.terminal import prints_to_stderr
 from goliath_local.errors import ConfigError, RunCancelled
 from goliath_local.evals import format_report, format_scores, run_evals
 from goliath_local.evals.about import about_run
@@ -129,7 +130,8 @@ class _Player:
             self._progress = Progress(total=total, clock=time.monotonic)
             self._recorder = RecordingModel(ready.model)
             try:
-                return await self._played(self._recorder, cancel)
+                with prints_to_stderr():
+                    return await self._played(self._recorder, cancel)
             except RunCancelled as error:
                 kept = f" What was played is in {self._job.out}." if self._job.out else ""
                 message = f"Interrupted after {self._progress.done} of {total} attempts.{kept}"

@@ -15,6 +15,7 @@ from goliath_local.agent import create_agent
 from goliath_local.cli.ids import new_id
 from goliath_local.cli.recorder import Watch, shown_prompt, watched
 from goliath_local.cli.shortened import outputs_json, shortened_results
+from goliath_local.cli.terminal import prints_to_stderr
 from goliath_local.cli.tracefile import TraceFile, sweep
 from goliath_local.cli.waiting import until
 
@@ -105,7 +106,8 @@ class Session:
                 cancel=asked.cancel,
                 on_event=self._handle,
             )
-            result = await until(running, asked.cancel)
+            with prints_to_stderr():
+                result = await until(running, asked.cancel)
         except BaseException as error:
             view.abandon()
             self._note_end({"error": f"{type(error).__name__}: {error}"})

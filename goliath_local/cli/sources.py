@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goliath_local.cli.terminal import prints_to_stderr
 from goliath_local.cli.usage import nearest
 from goliath_local.errors import ConfigError, GoliathError, SchemaError
 
@@ -148,9 +149,16 @@ def _import(name: str) -> ModuleType:
 
 def _guarded(name: str, load: Callable[[], ModuleType], *, flag: str) -> ModuleType:
     try:
-        return load()
+        with prints_to_stderr():
+            return load()
     except GoliathError:
         raise
+    except SystemExit as error:
+        msg = (
+            f"{_place(error, name)}: it ends the program while it is read. Put what runs by "
+            'itself under if __name__ == "__main__":'
+        )
+        raise ConfigError(msg) from error
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             msg = f'{flag} {name}: there is no module "{error.name}". {_FORMS[flag]}'

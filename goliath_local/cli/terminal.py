@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
@@ -20,6 +20,7 @@ from goliath_local.cli.visible import Visible, is_hidden, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 ColourChoice: TypeAlias = Literal["auto", "always", "never"]
@@ -224,6 +225,14 @@ def open_terminal(
 ) -> Terminal:
     """Return the terminal of this process."""
     return Terminal(out=sys.stdout, err=sys.stderr, colour=colour, quiet=quiet, log_file=log_file)
+
+
+def prints_to_stderr() -> AbstractContextManager[object]:
+    """Send what the user's own code prints to stderr: stdout is the result and nothing else.
+
+    A `Terminal` that is there already writes to stdout all the same.
+    """
+    return redirect_stdout(sys.stderr)
 
 
 def mend_standard_streams() -> None:

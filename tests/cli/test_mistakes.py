@@ -161,6 +161,44 @@ def test_a_tool_without_a_type_hint_is_told_with_file_line_and_an_example(goliat
     assert "when: str" in ran.err
 
 
+NOISY = """
+from goliath_local import tool
+
+print("noise of a file")
+
+
+@tool
+def listen() -> str:
+    \"\"\"Listen.\"\"\"
+    print("noise of a tool")
+    return "quiet"
+"""
+
+
+def test_what_a_tool_prints_is_no_part_of_the_result(goliath, script) -> None:
+    Path("noisy.py").write_text(NOISY)
+    listen = {"json": {"why": "w", "kind": "tool", "tool": "listen", "brief": "b"}}
+    engine = script(
+        listen, {"json": {"why": "w", "kind": "answer", "brief": "b"}}, {"text": "So."}
+    )
+    ran = goliath("run", "-T", "noisy.py", "--json", "--engine", engine, "listen")
+    assert ran.json["text"] == "So."
+    assert ran.err == "noise of a file\nnoise of a tool\n"
+    assert [
+        tool["name"]
+        for tool in goliath("tools", "list", "-T", "noisy.py", "--json", "--estimate").json[
+            "tools"
+        ]
+    ] == ["listen"]
+
+
+def test_a_tool_file_that_ends_the_program_is_told(goliath) -> None:
+    Path("quits.py").write_text("import sys\n\nsys.exit(0)\n")
+    ran = goliath("run", "-T", "quits.py", "hi")
+    assert ran.code == ExitCode.USAGE
+    assert "quits.py:3: it ends the program while it is read." in ran.err
+
+
 @pytest.mark.parametrize(
     "command",
     ["version", "config show", "models list", "trace list", "conversations list", "config path"],
