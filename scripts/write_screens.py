@@ -92,7 +92,10 @@ SCENES = (
             DONE,
             {"text": "As you wish: nothing was added."},
             DONE,
-            {"text": "Once upon a time there was a very long answer that went on and on."},
+            {
+                "text": "Once upon a time there was a very long answer that went on and on.",
+                "piece_s": 600,  # it waits there for Ctrl-C
+            },
         ],
         acts=[
             ("put milk on my list\r", "[w] why ?"),
@@ -102,7 +105,7 @@ SCENES = (
             ("/memory\r", "(partial)"),
         ],
         flags=["--new"],
-        pace={"piece_s": 1.0, "piece_chars": 12},
+        pace={"piece_s": 0.05, "piece_chars": 12},
     ),
     Scene(
         title="A turn that was handed over",

@@ -73,16 +73,19 @@ class ScriptedModel:
             raise errors.ModelUnavailable("The script has no reply left. Add one to it.")
         item = self._waiting.pop(0)
         text = _text(item)
-        for at in range(0, len(text), script.piece_chars):
+        # A reply may have a pace of its own: one that waits after its first piece, say.
+        chars = item.get("piece_chars", script.piece_chars)
+        piece_s = item.get("piece_s", script.piece_s)
+        for at in range(0, len(text), chars):
             if request.on_text is not None:
-                request.on_text(text[at : at + script.piece_chars])
-            await _pause(script.piece_s, request.cancel)
+                request.on_text(text[at : at + chars])
+            await _pause(piece_s, request.cancel)
         prompt = -(-len(request.system_text + request.user_text) // 4)
         usage = Usage(
             prompt_tokens=prompt,
             evaluated_tokens=prompt,
             completion_tokens=-(-len(text) // 4),
-            decode_s=script.piece_s * (len(text) // script.piece_chars),
+            decode_s=piece_s * (len(text) // chars),
             prefill_s=script.read_s,
         )
         choices = tuple(Choice(**one) for one in item.get("choices", ()))

@@ -17,7 +17,8 @@ CREATE = {
 }
 MILK = {"json": {"title": "milk", "missing": ""}}
 ANSWER = {"json": {"why": "w", "kind": "answer", "brief": "say it"}}
-SLOW = {"piece_s": 0.05}
+WAITS = {"piece_chars": 8, "piece_s": 600}
+"""A reply that stops after its first piece, until somebody has had enough of it."""
 
 
 def said(text: str) -> dict:
@@ -108,7 +109,7 @@ def test_always_is_asked_once_a_conversation(chat, tasks) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_stops_an_answer_keeps_the_part_and_the_chat_can_be_resumed(chat) -> None:
-    screen = chat(ANSWER, said("One two three four five six seven eight."), **SLOW)
+    screen = chat(ANSWER, said("One two three four five six seven eight.") | WAITS)
     screen.type("count\r")
     screen.wait_for("One two")
     pressed = screen.interrupt()
