@@ -42,7 +42,8 @@ cause() {
 # pip runs in a process group of its own, so that nothing goes on compiling after Ctrl-C.
 stop() {
   trap - INT TERM HUP
-  [ -z "${job:-}" ] || kill -- "-$job" 2>/dev/null || true
+  local pid  # asked for, since a signal may come before the group's number was noted
+  for pid in $(jobs -p); do kill -- "-$pid" 2>/dev/null || true; done
   fail 'Stopped. Nothing is half installed that matters: run make again, and it starts over.'
 }
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.slowness import without_slowness
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -52,7 +54,7 @@ def run(
             [sys.executable, *flags, str(script), str(weights("smollm2-135m"))],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # a hang, not a speed
             check=False,
         )
 
@@ -104,7 +106,7 @@ def test_a_process_ends_quietly_however_the_model_is_left(
     ending: str, run: Callable[..., subprocess.CompletedProcess[str]]
 ):
     ended = run(ENDINGS[ending], "-X", "dev", "-W", "error")
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.returncode, without_slowness(ended.stderr)) == (0, "")
     assert ended.stdout.strip()
 
 

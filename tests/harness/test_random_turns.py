@@ -318,5 +318,6 @@ def test_random_turns_keep_every_promise():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # all of them together
 def test_ten_thousand_random_turns_keep_every_promise():
     _run(1_250, 8)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from goliath_local import create_agent
 from goliath_local.errors import ConfigError, ToolServerError
 from goliath_local.mcp import ToolServer, mcp_tools
 from goliath_local.testing import fake_model
+from tests.slowness import without_slowness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +28,16 @@ pytestmark = pytest.mark.slow
 SERVERS = str(Path(__file__).with_name("servers.py"))
 
 
+patient = partial(mcp_tools, start_timeout_s=120)  # a busy machine may need more than the usual
+
+
 def command(name: str, *arguments: object) -> list[str]:
     return [sys.executable, SERVERS, name, *map(str, arguments)]
 
 
 @pytest.fixture(scope="module")
 def good() -> Iterator[ToolServer]:
-    with mcp_tools(command("good"), name="good") as server:
+    with patient(command("good"), name="good") as server:
         yield server
 
 
@@ -94,14 +99,14 @@ async def test_a_server_inherits_only_a_few_variables(
     good: ToolServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("API_TOKEN", "SECRET")
-    with mcp_tools(command("good"), env={"GIVEN": "yes"}, tools=["environment"]) as server:
+    with patient(command("good"), env={"GIVEN": "yes"}, tools=["environment"]) as server:
         seen = await call(server, "environment")
     assert seen["GIVEN"] == "yes"
     assert "SECRET" not in str(seen)
 
 
 async def test_a_call_that_takes_too_long_fails_and_the_server_stays_usable() -> None:
-    with mcp_tools(command("good"), call_timeout_s=0.5) as server:
+    with patient(command("good"), call_timeout_s=0.5) as server:
         with pytest.raises(ToolServerError, match=r"sleep: .*(did not answer|[Tt]imed out)"):
             await call(server, "sleep", seconds=1.5)
         assert await answered(server, "add", a=1, b=2) == 3
@@ -117,18 +122,18 @@ async def test_a_cancelled_call_stops_waiting(good: ToolServer) -> None:
 
 def test_more_than_five_tools_have_to_be_chosen(no_children: None) -> None:
     with pytest.raises(ConfigError, match=r"7 tools are too many.*tool\.0, tool\.1"):
-        mcp_tools(command("many"), name="many")
+        patient(command("many"), name="many")
 
 
 def test_tools_are_chosen_by_name_and_may_be_prefixed(no_children: None) -> None:
-    with mcp_tools(command("many"), tools=["tool.6", "tool.0"], prefix="box-") as server:
+    with patient(command("many"), tools=["tool.6", "tool.0"], prefix="box-") as server:
         assert list(server.tools) == ["box-tool_6", "box-tool_0"]
         assert all(tool.writes for tool in server.tools.values())
 
 
 def test_a_tool_that_is_not_offered_is_an_error_that_lists_what_is(no_children: None) -> None:
     with pytest.raises(ConfigError, match=r"offers no tool 'delete'.*add, environment, save"):
-        mcp_tools(command("good"), tools=["delete"])
+        patient(command("good"), tools=["delete"])
 
 
 @pytest.mark.parametrize("blank", ["", "  ", [], [""]])
@@ -149,7 +154,7 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(
 ) -> None:
     started = time.perf_counter()
     with pytest.raises(ToolServerError, match=words):
-        mcp_tools(given)
+        patient(given)
     assert time.perf_counter() - started < 60  # a hang, not a speed
 
 
@@ -222,7 +227,7 @@ def test_a_program_that_does_not_close_its_server_leaves_nothing_behind(tmp_path
     program = """
 import sys, psutil
 from goliath_local.mcp import mcp_tools
-mcp_tools(sys.argv[1:])
+mcp_tools(sys.argv[1:], start_timeout_s=120)
 print(*(child.pid for child in psutil.Process().children(recursive=True)))
 """
     done = subprocess.run(
@@ -230,15 +235,15 @@ print(*(child.pid for child in psutil.Process().children(recursive=True)))
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, without_slowness(done.stderr)) == (0, "")
     assert len(done.stdout.split()) >= 2
     assert _gone_within(60, done.stdout.split())
 
 
 async def test_a_server_that_dies_in_the_middle_fails_the_call_and_is_told() -> None:
-    with mcp_tools(command("good"), tools=["add", "sleep"]) as server:
+    with patient(command("good"), tools=["add", "sleep"]) as server:
         [guard] = [
             child
             for child in psutil.Process().children()
@@ -254,7 +259,7 @@ async def test_a_server_that_dies_in_the_middle_fails_the_call_and_is_told() -> 
 
 
 async def test_a_closed_server_says_so(no_children: None) -> None:
-    server = mcp_tools(command("good"), tools=["add"])
+    server = patient(command("good"), tools=["add"])
     server.close()
     server.close()
     with pytest.raises(ToolServerError, match="closed"):
@@ -285,7 +290,7 @@ async def test_an_agent_uses_the_tools_and_asks_before_a_change(good: ToolServer
 def test_the_example_of_the_page_runs() -> None:
     page = Path(__file__).parents[2] / "docs" / "mcp.md"
     [block] = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    block = block.replace('"uvx mcp-server-time"', repr(command("good")))
+    block = block.replace('"uvx mcp-server-time"', f"{command('good')!r}, start_timeout_s=120")
     block = block.replace("get_current_time", "add")
     script = [{"json": {"why": "w", "kind": "answer", "brief": "b"}}, {"text": "Noon."}]
     names: dict[str, Any] = {"model": fake_model(script)}

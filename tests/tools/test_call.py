@@ -24,6 +24,7 @@ from goliath_local.tools import (
     resolve_input,
     tool,
 )
+from tests.slowness import without_slowness
 
 
 def context(cancel: CancelToken | None = None, **more: Any) -> ToolContext:
@@ -264,11 +265,11 @@ def test_a_hanging_tool_does_not_keep_the_program_alive() -> None:
         [sys.executable, "-X", "dev", "-W", "error", "-c", program],
         capture_output=True,
         text=True,
-        timeout=120,  # a hang, not a speed
+        timeout=600,  # a hang, not a speed
         check=True,
     )
     assert done.stdout.strip() == "It did not finish within 0.05 s."
-    assert done.stderr == ""
+    assert without_slowness(done.stderr) == ""
 
 
 async def test_a_late_result_of_a_plain_tool_is_dropped_without_a_word() -> None:
