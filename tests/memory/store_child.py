@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from goliath_local.errors import StorageError
-from goliath_local.memory import file_memory, sqlite_memory
+from goliath_local.memory import FileMemories, SqliteMemories
 from goliath_local.records import Exchange, MemoryState, StepRecord
 
 PADDING = "x" * 20_000
+PATIENCE_S = 200.0
 
 
 def say(what: object) -> None:
@@ -33,7 +34,10 @@ def say(what: object) -> None:
 
 
 def opened(kind: str, path: str) -> Any:
-    return sqlite_memory(Path(path) / "m.db") if kind == "sqlite" else file_memory(path)
+    # On a machine that is busy enough, 10 s pass before everybody had a turn.
+    if kind == "sqlite":
+        return SqliteMemories(Path(path) / "m.db", wait_s=PATIENCE_S)
+    return FileMemories(Path(path), wait_s=PATIENCE_S)
 
 
 async def append(memory: Any, ask: str) -> None:
