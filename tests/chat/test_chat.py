@@ -83,9 +83,10 @@ def test_whatever_is_not_a_yes_is_a_no_and_the_chat_goes_on(chat, tasks, answer)
 
 @pytest.mark.slow
 def test_what_was_typed_before_the_question_does_not_answer_it(chat, tasks) -> None:
-    screen = chat(CREATE, MILK, ANSWER, said("It was not added."), read_s=0.5)
+    arguments = MILK | {"piece_chars": 1000, "piece_s": 5}
+    screen = chat(CREATE, arguments, ANSWER, said("It was not added."))
     screen.type("put milk on my list\r")
-    screen.settle(0.2)
+    screen.wait_for("1 create_task")
     screen.type("y\ry\r")
     screen.wait_for("[w] why ?")
     screen.settle(0.5)
