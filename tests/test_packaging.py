@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel and the source archive, built from what is tracked or new."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=250)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=800)
     return folder
 
 
@@ -86,7 +86,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
     bin_ = folder / "venv" / "bin"
     pip = [sys.executable, "-m", "pip", "--python", bin_ / "python", "install", "--no-deps"]
     offline = ["--no-index", "--ignore-installed", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, *offline, wheel], check=True, timeout=250)
+    subprocess.run([*pip, *offline, wheel], check=True, timeout=800)
     home = folder / "home"
     home.mkdir()
     kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TMPDIR") if key in os.environ}
@@ -94,7 +94,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
 
     def run(*command: str) -> str:
         ran = subprocess.run(
-            command, cwd=home, env=env, check=True, capture_output=True, text=True, timeout=250
+            command, cwd=home, env=env, check=True, capture_output=True, text=True, timeout=800
         )
         return ran.stdout
 

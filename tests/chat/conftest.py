@@ -25,7 +25,7 @@ class Screen:
         # The emulator does not answer questions about the cursor.
         environ = os.environ | {"PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm-256color"}
         self.child = pexpect.spawn(
-            command, list(arguments), dimensions=(ROWS, columns), env=environ, timeout=120
+            command, list(arguments), dimensions=(ROWS, columns), env=environ, timeout=600
         )
         self.emulator = pyte.HistoryScreen(columns, ROWS, history=5000)
         self._stream = pyte.ByteStream(self.emulator)
@@ -34,7 +34,7 @@ class Screen:
     def text(self) -> str:
         return "\n".join(line.rstrip() for line in self.emulator.display).rstrip()
 
-    def wait_for(self, text: str, *, times: int = 1, timeout: float = 120) -> None:
+    def wait_for(self, text: str, *, times: int = 1, timeout: float = 600) -> None:
         """Read until the text is on the screen that many times."""
         end = time.monotonic() + timeout
         while self.text.count(text) < times:
@@ -60,7 +60,7 @@ class Screen:
         self.child.sendcontrol("c")
         return time.monotonic()
 
-    def end(self, timeout: float = 60) -> int:
+    def end(self, timeout: float = 600) -> int:
         """Wait for the program's end; return its exit code."""
         stop = time.monotonic() + timeout
         while self._read(0.2):

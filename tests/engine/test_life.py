@@ -153,8 +153,8 @@ def test_children_load_their_own_model(
             queue = context.Queue()
             child = context.Process(target=work, args=(queue,))
             child.start()
-            print(queue.get(timeout=60))
-            child.join(60)
+            print(queue.get(timeout=500))
+            child.join(500)
             assert child.exitcode == 0
     """)
     assert ended.returncode == 0, ended.stderr

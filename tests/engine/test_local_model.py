@@ -251,7 +251,7 @@ async def test_closing_from_within_a_reply_does_not_hang(load: Callable[..., Loc
 
     with pytest.raises(ModelUnavailable):
         await model.generate(ask("Tell a story.", on_text=close, max_tokens=60))
-    assert closed.wait(5)
+    assert closed.wait(60)
 
 
 async def test_two_models_live_side_by_side(load: Callable[..., LocalModel], tiny: LocalModel):
@@ -291,5 +291,5 @@ assert after[1:] == before[1:], (before, after)
 def test_twenty_loads_leave_nothing_behind(weights: Callable[[str], Path]):
     # In a process of its own: what other tests left in this one is not what is asked.
     program = [sys.executable, "-c", LOADS, str(weights("smollm2-135m"))]
-    ended = subprocess.run(program, check=False, capture_output=True, text=True, timeout=250)
+    ended = subprocess.run(program, check=False, capture_output=True, text=True, timeout=800)
     assert ended.returncode == 0, ended.stderr

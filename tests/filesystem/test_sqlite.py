@@ -60,7 +60,7 @@ asyncio.run(main())
         )
         for name in ("one", "other")
     ]
-    won = [int(process.communicate(timeout=60)[0]) for process in running]
+    won = [int(process.communicate(timeout=600)[0]) for process in running]
     assert sum(won) == 20
     assert len((await sqlite_filesystem(path).list("/")).files) == 20
 

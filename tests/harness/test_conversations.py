@@ -409,7 +409,7 @@ def test_turns_from_many_threads_wait_for_each_other():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
     assert texts == ["Hello."] * 12
     assert model.most == 1
     assert len([asked for asked in model.asked if "Create" not in asked]) >= 12

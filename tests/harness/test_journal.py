@@ -55,7 +55,7 @@ async def test_after_a_crash_in_a_tool_the_conversation_loads_and_shows_the_step
     tmp_path,
 ):
     path = tmp_path / "memory.sqlite"
-    died = subprocess.run([sys.executable, "-c", DIES, str(path)], check=False, timeout=60)
+    died = subprocess.run([sys.executable, "-c", DIES, str(path)], check=False, timeout=600)
     assert died.returncode == 9
 
     memory = sqlite_memory(path)

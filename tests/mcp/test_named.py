@@ -152,7 +152,7 @@ def _run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         check=False,
         stdin=subprocess.DEVNULL,
         cwd=home,
-        timeout=250,
+        timeout=800,
     )
 
 

@@ -42,7 +42,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 
 def finish(child: subprocess.Popen[str]) -> str:
-    out, err = child.communicate(timeout=240)
+    out, err = child.communicate(timeout=800)
     assert child.returncode == 0, err
     assert err == ""
     return out
