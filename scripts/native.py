@@ -129,7 +129,7 @@ def life(name: str, _count: int, seed: int, threads: int | None) -> dict[str, An
         ask=functools.partial(a_request, chance),
     )
     done = whole.live(watch)
-    return {"done": done, "slowest_s": round(watch.slowest_s, 1), "ok": True}
+    return {"done": done, "slowest": watch.slowest, "ok": True}
 
 
 def children(options: argparse.Namespace) -> int:

@@ -54,7 +54,9 @@ class Watch:
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
-        self.slowest_s = 0.0
+        self._slowest_s = 0.0
+        self.slowest = ""
+        """The longest step, with where its time went."""
 
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -70,8 +72,9 @@ class Watch:
             over.cancel()
             over.join()
             cost = _since(before)
-            self.slowest_s = max(self.slowest_s, cost.wall_s)
             print(f"{name}: {cost}", flush=True)
+            if cost.wall_s >= self._slowest_s:
+                self._slowest_s, self.slowest = cost.wall_s, f"{name}: {cost}"
 
     def _give_up(self, name: str, before: Cost) -> None:
         print(f"{name} is not over after {_since(before)}", file=sys.stderr, flush=True)
