@@ -304,7 +304,7 @@ async def test_a_model_with_a_tokenizer_is_offered_only_what_can_help_now(play, 
     look, find = make("look"), make("find")
     use = make("use", requires=("find",))
     write = [say.tool("write"), say.json({"title": "x"})]
-    script = [say.tool("look"), *write, say.tool("find"), *say.done]
+    script = [say.tool("look"), *write, say.text("All done.")]
     model = Counting(script)
     tools = [look.tool, find.tool, use.tool, writer.tool]
     await play([], tools=tools, model=model).run()
@@ -312,14 +312,12 @@ async def test_a_model_with_a_tokenizer_is_offered_only_what_can_help_now(play, 
     assert offered == [
         ["look", "find", "write"],
         ["find", "write"],
-        [],
-        [],
     ]
     assert all("- use:" in c.system for c in model.fake.calls if c.label == "conductor")
 
 
-async def test_with_nothing_left_to_offer_only_closing_plans_are_possible(play, make, say):
-    model = Counting([say.tool("look"), *say.done])
-    await play([], tools=[make().tool], model=model).run()
-    assert _offered(model.fake.calls[1]) == []
-    assert "tool" not in model.fake.calls[1].schema["properties"]
+async def test_with_nothing_left_to_offer_no_plan_is_asked_for(play, make, say):
+    model = Counting([say.tool("look"), say.text("Two pots.")])
+    result = await play([], tools=[make().tool], model=model).run()
+    assert [call.label for call in model.fake.calls] == ["conductor", "answer"]
+    assert result.text == "Two pots."
