@@ -85,6 +85,8 @@ def opening_schema(
 ) -> JsonSchema:
     """Return what the first plan of a turn is constrained by: what is wanted decides the rest.
 
+    What is to be done is said before the tool for it is named: a small model picks better then.
+
     Args:
         tool_names: the tools offered.
         reads: those of them that change nothing.
@@ -101,8 +103,8 @@ def opening_schema(
             {
                 "want": {"const": want},
                 "kind": {"const": "tool"},
-                "tool": {"type": "string", "enum": list(names)},
                 "brief": brief,
+                "tool": {"type": "string", "enum": list(names)},
             }
         )
         for want, names in calls.items()

@@ -194,6 +194,8 @@ def _plan(step: Mapping[str, Any]) -> dict[str, str]:
         "tool": step.get("tool"),
         "brief": step["brief"] if kind == "tool" else step[kind],
     }
+    if step.get("want"):
+        plan["tool"] = plan.pop("tool")
     return {key: value for key, value in plan.items() if value is not None}
 
 

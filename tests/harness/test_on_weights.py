@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 
 import pytest
 
 from goliath_local.agent import create_agent
+from goliath_local.model import Part, Request, Stage
 from goliath_local.prompts import render
+from goliath_local.schema import narrowed
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
@@ -133,3 +136,29 @@ async def test_three_conversations_at_once_keep_apart(agent_of):
     await asyncio.gather(*(agent.run(ask, conversation_id=key) for key, ask in asks.items()))
     results = await asyncio.gather(*(agent.run("Hello", conversation_id=key) for key in asks))
     assert all(result.trace[0].recent == 1 for result in results)
+
+
+def test_under_a_narrowed_schema_the_model_goes_on_behind_what_was_sound(tiny):
+    words = {"type": "string", "maxLength": 12}
+    schema = {
+        "type": "object",
+        "properties": {"first": words, "second": words},
+        "required": ["first", "second"],
+    }
+
+    def said(wanted):
+        request = Request(
+            stage=Stage.WORKER,
+            system=(),
+            user=(Part(name="ask", text="Name two fruits as JSON."),),
+            schema=wanted,
+            max_tokens=60,
+        )
+        return asyncio.run(tiny.generate(request))
+
+    before = json.loads(said(schema).text)
+    after = said(narrowed(schema, before, "/second"))
+    value = json.loads(after.text)
+    assert value["first"] == before["first"]
+    assert value["second"] != before["second"]
+    assert after.usage.forced_tokens > 0
