@@ -81,11 +81,15 @@ def plan_reuse(
 def is_worth_saving(index: int, parts: Sequence[PromptPart], *, tokens_since_saved: int) -> bool:
     """Return whether the state behind part `index`, just evaluated, should be saved.
 
-    The end of the head always is; the last part never is, since it is never restored.
+    The end of the head always is, and nothing within it: a head is restored whole, and a state
+    for each of its examples would take the room of many heads. The last part never is, since it
+    is never restored.
     """
     if index == len(parts) - 1:
         return False
-    return tokens_since_saved >= WORTH_SAVING_TOKENS or index == head_end(parts)
+    if parts[index].is_head:
+        return index == head_end(parts)
+    return tokens_since_saved >= WORTH_SAVING_TOKENS
 
 
 def head_end(parts: Sequence[PromptPart]) -> int | None:

@@ -62,6 +62,7 @@ def test_the_end_of_the_head_is_saved_and_the_last_part_never():
         False,
     ]
     assert is_worth_saving(2, parts, tokens_since_saved=500)
+    assert not is_worth_saving(0, parts, tokens_since_saved=500)
     assert not is_worth_saving(3, parts, tokens_since_saved=500)
 
 
