@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
@@ -16,6 +17,7 @@ from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
 from goliath_local.prompts import render
 from goliath_local.records import Plan, Reason
+from goliath_local.schema import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,15 +102,22 @@ def read_structured(text: str, output: Declared) -> Said | Rejected:
     """Return the reply and the value it is, transforms run once."""
     try:
         return text.strip(), output.read(read_json(text))
-    except (NotJsonText, InvalidValue) as error:
+    except NotJsonText as error:
         return _invalid(str(error))
+    except InvalidValue as error:
+        return replace(_invalid(str(error)), place=error.path)
 
 
 async def _say(
     turn: Turn, *, stalled: bool = False, point: str = "", why: str = "", twice: Reason
 ) -> Said | Escalation:
+    # The text that did not fit, and the place where it did not.
+    refused: list[tuple[str, str]] = []
+
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
         draft = request(turn, stalled=stalled, point=point, why=why, hint=hint)
+        for text, place in refused:
+            draft = _going_on(draft, text, place)
         reply = await ask_model(turn, draft, on_text=turn.options.on_text)
         if isinstance(reply, Escalation):
             return reply
@@ -118,9 +127,18 @@ async def _say(
             return said if is_last or isinstance(said, Rejected) else _telling(turn, said)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
-        return read_structured(reply.text, turn.output)
+        found = read_structured(reply.text, turn.output)
+        if isinstance(found, Rejected) and found.place is not None and parts.is_constrained(turn):
+            refused.append((reply.text, found.place))
+        return found
 
     return await with_one_retry(turn, Stage.ANSWER, attempt, twice=twice)
+
+
+def _going_on(draft: Draft, text: str, place: str) -> Draft:
+    """Return the draft in which a refused text can only be gone on with from what was sound."""
+    schema = narrowed(draft.schema, read_json(text), place) if draft.schema else None
+    return draft if schema is None else replace(draft, schema=schema)
 
 
 def _telling(turn: Turn, said: Said) -> Said | Rejected:

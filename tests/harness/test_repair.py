@@ -1,4 +1,4 @@
-"""Arguments that a check refuses are repaired: the retry goes on behind what was sound."""
+"""Values that a check refuses are repaired: the retry goes on behind what was sound."""
 
 from __future__ import annotations
 
@@ -77,3 +77,34 @@ async def test_a_model_that_is_not_decoded_here_is_asked_for_the_whole_schema_ag
     called, asked = await booked([wrong, right], model=fake_model)
     assert called == [right]
     assert asked[0].schema == asked[1].schema
+
+
+ORDER = {
+    "type": "object",
+    "properties": {
+        "guests": {"type": "integer"},
+        "dishes": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    },
+    "required": ["guests", "dishes"],
+}
+
+
+async def ordered(model):
+    wrong, right = {"guests": 3, "dishes": ["soup", "soup"]}, {"guests": 3, "dishes": ["soup"]}
+    asked = model([{"json": wrong}, {"json": right}])
+    result = await create_agent(model=asked, output_schema=ORDER).run("For 3: soup.")
+    assert result.output == right
+    return [call.schema for call in getattr(asked, "fake", asked).calls]
+
+
+async def test_a_structured_answer_is_gone_on_with_too():
+    first, second = await ordered(Counting)
+    assert first == ORDER
+    narrowed = compile_schema(second)
+    assert narrowed.accepts('{"guests":3,"dishes":["soup","fish"]}')
+    assert not narrowed.accepts('{"guests":3,"dishes":["soup","soup"]}')
+    assert not narrowed.accepts('{"guests":4,"dishes":["soup","fish"]}')
+
+
+async def test_a_structured_answer_of_a_model_that_is_not_decoded_here_is_asked_for_whole():
+    assert await ordered(fake_model) == [ORDER, ORDER]
