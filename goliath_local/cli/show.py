@@ -253,6 +253,10 @@ class TurnView:
             self._terminal.say(Styled(with_tail(line, seconds, self._columns), "dim"))
 
     def _retry(self, event: RetryEvent) -> None:
+        if event.stage == Stage.ANSWER and self.stream is not None:
+            # What was said so far stays on its line; the next answer is another one.
+            self.stream.end_line()
+            self.stream = None
         if self._steps == "full":
             self._note(f"    {event.stage}: asked again ({clipped_line(event.reason, 60)})")
 

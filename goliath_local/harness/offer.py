@@ -133,13 +133,14 @@ def _lacks_a_value(tool: Tool, steps: Sequence[StepRecord]) -> bool:
 def _can_be_looked_up(tool: Tool, step: StepRecord, names: Sequence[str]) -> bool:
     """Return whether another tool may give what the call lacks."""
     said = step.input if isinstance(step.input, dict) else {}
-    required = tool.parameters.json.get("required", ())
-    lacking = [name for name in required if name not in said]
-    return any(
-        _IDENTIFIER.search(text) or any(name in text for name in names)
-        for lacked in lacking
-        for text in (lacked, tool.parameters.json["properties"][lacked].get("description", ""))
-    )
+    schema = tool.parameters.json
+    texts: list[str] = []
+    for lacked in schema.get("required", ()):
+        if lacked not in said:
+            # A schema may say elsewhere what a required property is, or only that it may be.
+            node = schema.get("properties", {}).get(lacked)
+            texts += [lacked, str(node.get("description", "")) if isinstance(node, dict) else ""]
+    return any(_IDENTIFIER.search(text) or any(name in text for name in names) for text in texts)
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

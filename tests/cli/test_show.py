@@ -16,6 +16,7 @@ from goliath_local.events import (
     EscalateEvent,
     ModelEvent,
     PlanEvent,
+    RetryEvent,
     ToolEvent,
 )
 from goliath_local.model import Stage, Usage
@@ -110,6 +111,17 @@ def test_a_final_text_that_is_not_what_was_streamed_is_shown_again() -> None:
     view.text("try")
     view.answer("Second try")
     assert out.getvalue() == "First try\nSecond try\n"
+
+
+def test_an_answer_that_is_asked_for_again_is_shown_once_on_a_line_of_its_own() -> None:
+    out = io.StringIO()
+    terminal = Terminal(out=out, err=io.StringIO())
+    view = TurnView(terminal, steps="off", streaming=True, window=4096)
+    view.text("Done.")
+    view.handle(RetryEvent(stage="answer", attempt=1, reason="it names nothing"))
+    view.text("Milk is added.")
+    view.answer("Milk is added.")
+    assert out.getvalue() == "Done.\nMilk is added.\n"
 
 
 def test_steps_of_an_interrupted_turn_are_read_from_its_events() -> None:

@@ -5,29 +5,9 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.agent import create_agent
-from goliath_local.model import Capabilities, Choice, PromptTokens
-from goliath_local.testing import fake_model
+from goliath_local.model import Choice
 from goliath_local.tools import define_tool
-
-
-class Counting:
-    """A scripted model with a tokenizer: a token a word."""
-
-    def __init__(self, replies):
-        self.fake = fake_model(replies)
-
-    async def generate(self, request):
-        return await self.fake.generate(request)
-
-    def capabilities(self):
-        return Capabilities(window_tokens=4096)
-
-    def count_text(self, text):
-        return len(text.split())
-
-    def count_request(self, request):
-        total = len(f"{request.system_text} {request.user_text}".split())
-        return PromptTokens(total=total, by_part={"all": total})
+from tests.harness.counting import Counting
 
 
 def switch(called):

@@ -139,6 +139,20 @@ def test_a_value_that_a_lookup_gives_leaves_the_lookups(name):
     assert (found.tools, found.closing) == (("look",), ("answer", "escalate"))
 
 
+@pytest.mark.parametrize("properties", [{}, {"day": True}])
+def test_a_required_value_need_not_be_described_where_it_is_required(properties):
+    schema = {"type": "object", "properties": properties, "required": ["day"]}
+    add = define_tool(
+        name="add",
+        description="x",
+        parameters=schema,
+        execute=lambda args, context: None,
+        writes=True,
+    )
+    lacking = [done(skipped=True, skip_reason="missing")]
+    assert offer(["add"], {"add": add}, lacking, ask="add it").closing == ("answer",)
+
+
 def test_an_error_that_names_another_tool_leaves_that_tool():
     tools = {name: tool(name, writes=False) for name in ("look", "read", "list")}
     failed = looked("Failed: The board is off. list shows the plan. Try again.", failed=True)

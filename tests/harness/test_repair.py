@@ -4,28 +4,9 @@ from __future__ import annotations
 
 from goliath_local.agent import create_agent
 from goliath_local.grammar import compile_schema
-from goliath_local.model import Capabilities, PromptTokens
 from goliath_local.testing import fake_model
 from goliath_local.tools import define_tool
-
-
-class Counting:
-    """A scripted model with a tokenizer, which makes its replies count as decoded here."""
-
-    def __init__(self, replies):
-        self.fake = fake_model(replies)
-
-    async def generate(self, request):
-        return await self.fake.generate(request)
-
-    def capabilities(self):
-        return Capabilities(window_tokens=4096)
-
-    def count_text(self, text):
-        return len(text.split())
-
-    def count_request(self, request):
-        return PromptTokens(total=50, by_part={"all": 50})
+from tests.harness.counting import Counting
 
 
 async def booked(replies, *, model=Counting):

@@ -7,6 +7,7 @@ import pytest
 from goliath_local.errors import BudgetError, ConfigError
 from goliath_local.memory import in_memory
 from goliath_local.records import Exchange, MemoryState
+from tests.harness.counting import Counting
 
 
 def budgets(result):
@@ -254,34 +255,6 @@ async def test_budgets_that_make_no_sense_are_refused_at_creation_or_with_the_wi
     p = play([], budgets=bad, window=lambda: 4096)
     with pytest.raises(ConfigError, match="budgets"):
         await p.run()
-
-
-class Counting:
-    """A model with a tokenizer and constrained replies: a token a word."""
-
-    def __init__(self, replies):
-        from goliath_local.testing import fake_model
-
-        self.fake = fake_model(replies)
-
-    async def generate(self, request):
-        return await self.fake.generate(request)
-
-    def capabilities(self):
-        from goliath_local.model import Capabilities
-
-        return Capabilities(window_tokens=4096)
-
-    def count_text(self, text):
-        return len(text.split())
-
-    def count_request(self, request):
-        from goliath_local.model import PromptTokens
-
-        parts = {}
-        for part in (*request.system, *request.user):
-            parts[part.name] = parts.get(part.name, 0) + self.count_text(part.text)
-        return PromptTokens(total=sum(parts.values()), by_part=parts)
 
 
 def _offered(call):

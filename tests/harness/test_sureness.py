@@ -6,32 +6,11 @@ import pytest
 
 from goliath_local.agent import create_agent
 from goliath_local.catalogue import cards
-from goliath_local.model import Capabilities, Choice, PromptTokens
-from goliath_local.testing import fake_model
+from goliath_local.model import Choice
 from goliath_local.tools import define_tool
+from tests.harness.counting import Counting
 
 FITTED = next(card.sha256 for card in cards() if card.name == "qwen2.5-coder-1.5b")
-
-
-class Counting:
-    """A scripted model with a tokenizer, under the hash of given weights."""
-
-    def __init__(self, replies, sha256):
-        self.fake = fake_model(replies)
-        self.sha256 = sha256
-
-    async def generate(self, request):
-        return await self.fake.generate(request)
-
-    def capabilities(self):
-        return Capabilities(window_tokens=4096, sha256=self.sha256)
-
-    def count_text(self, text):
-        return len(text.split())
-
-    def count_request(self, request):
-        total = len(f"{request.system_text} {request.user_text}".split())
-        return PromptTokens(total=total, by_part={"all": total})
 
 
 LEVEL = define_tool(
@@ -51,7 +30,7 @@ def plan(share):
 
 
 async def play(share, *, sha256=FITTED, **options):
-    model = Counting([plan(share), {"text": "8 cm."}], sha256)
+    model = Counting([plan(share), {"text": "8 cm."}], sha256=sha256)
     agent = create_agent(model=model, tools=[LEVEL], **options)
     return await agent.run("how high is the bilge?")
 
