@@ -19,7 +19,7 @@ from goliath_local.evals.loading import load_for_eval
 from goliath_local.evals.machinery import run_machinery
 from goliath_local.evals.progress import Progress
 from goliath_local.evals.sets import read_set
-from goliath_local.evals.subset import subset
+from goliath_local.evals.subset import of_few_tool_sets, subset
 
 RESULTS = Path(__file__).parent / "results"
 NOT_MET = 9
@@ -57,9 +57,8 @@ def machinery():
     with pinned(ci.MACHINERY_CARD) as model:
         found = asyncio.run(run_machinery(model))
         dev = read_set("dev")
-        report = asyncio.run(
-            fixtures_of(model, subset(dev.fixtures, ci.MACHINERY_CASES), dev.toolsets)
-        )
+        some = of_few_tool_sets(dev.fixtures, ci.TOOL_SETS)
+        report = asyncio.run(fixtures_of(model, subset(some, ci.MACHINERY_CASES), dev.toolsets))
     return ci.judge_machinery(found, report)
 
 
@@ -67,8 +66,9 @@ def quality() -> ci.Played:
     """Return what the small model did on the fixed parts of the sets."""
     dev = read_set("dev")
     cases = subset(read_set("bfcl/irrelevance").cases, ci.IRRELEVANCE_CASES)
-    chosen = subset(dev.fixtures, ci.QUALITY_CASES)
-    silent = [one for one in dev.fixtures if one.kind == ci.NO_CALL_KIND]
+    some = of_few_tool_sets(dev.fixtures, ci.TOOL_SETS)
+    chosen = subset(some, ci.QUALITY_CASES)
+    silent = [one for one in some if one.kind == ci.NO_CALL_KIND]
     with pinned(ci.QUALITY_CARD) as model:
         right = asyncio.run(fixtures_of(model, chosen, dev.toolsets))
         done = {fixture.id: fixture for fixture in right.fixtures}

@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     GOLIATH_TEST_EXAMPLES is another number; the examples are then others each time, or those of
     `--hypothesis-seed`.
     """
+    _take_own_cores(config)
     patient: dict[str, Any] = {  # no example fails because a machine is slow
         "deadline": None,
         "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -38,6 +39,19 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.register_profile("wanted", max_examples=int(wanted), **patient)
         chosen = "wanted"
     settings.load_profile(chosen)
+
+
+def _take_own_cores(config: pytest.Config) -> None:
+    """Give each of several test processes cores of its own.
+
+    Two models at full threads on the same cores wait for each other most of the time.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or not hasattr(os, "sched_setaffinity"):
+        return
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, set(cores[number::count]) or set(cores))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

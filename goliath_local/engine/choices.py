@@ -28,6 +28,9 @@ _MOST_STEPS: Final = 512
 _MOST_BRANCHES: Final = 24
 """More ways to go on than that: a string of its own words."""
 
+_MOST_SHOWN: Final = 6
+"""Values told with their shares."""
+
 _BEGINNINGS: Final = frozenset(b'"tfn')
 """How a choice can begin: a string, true, false, null. Numbers are not counted out."""
 
@@ -179,14 +182,15 @@ def _is_whole(text: bytes) -> bool:
 
 
 def _choice(pointer: str, taken: bytes, scores: Mapping[bytes, float]) -> Choice:
-    others = sorted((-score, value) for value, score in scores.items() if value != taken)
-    score, runner_up = others[0]
+    ranked = sorted((-score, value) for value, score in scores.items())
+    score, runner_up = next(pair for pair in ranked if pair[1] != taken)
     return Choice(
         path=pointer,
         value=_shown(taken),
         share=min(scores[taken], 1.0),
         runner_up=_shown(runner_up),
         runner_up_share=min(-score, 1.0),
+        shares=tuple((_shown(value), min(-score, 1.0)) for score, value in ranked[:_MOST_SHOWN]),
     )
 
 

@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 MACHINERY_CARD = "smollm2-135m"
 QUALITY_CARD = "qwen2.5-coder-1.5b"
-MACHINERY_CASES = 11
-"""One fixture of every kind of the dev set."""
+MACHINERY_CASES = 6
+
+TOOL_SETS = 6
+"""The head of every tool set is evaluated once, half a minute on a small machine: as many as the
+time of a gate allows."""
 
 QUALITY_CASES = 24
-IRRELEVANCE_CASES = 12
+IRRELEVANCE_CASES = 6
+"""Each has tools, and so a head, of its own."""
+
 NO_CALL_KIND = "no-tool"
 
 HOW_TO_ACCEPT = "To accept what was just played: make eval-ci ACCEPT=1"

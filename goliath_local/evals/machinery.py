@@ -36,6 +36,12 @@ EVENTS: tuple[str, ...] = tuple(
 """Every class of event that a trace can hold."""
 
 _ASKS = ("Good morning!", "What is on my list?", "Thank you.", "Anything else?", "Bye.")
+MOST_TOKENS = 48
+"""Of a reply in prose."""
+
+MOST_TITLE = 40
+"""Characters of the one text argument."""
+
 _NO_ROOM = "no room on the disk"
 
 
@@ -58,6 +64,7 @@ class Machinery:
 async def run_machinery(model: Model) -> Machinery:
     """Play the arrangements and return what happened; a turn that raises is noted."""
     found = Machinery()
+    model = _Brief(model)
     for arrange in (_all_tools, _long_talk, _stumble, _hand_over):
         try:
             await arrange(model, found)
@@ -117,7 +124,7 @@ def _tools() -> Sequence[Tool]:
         tasks.append(arguments["title"])
         return "added"
 
-    title = {"type": "string", "description": "what is to be done"}
+    title = {"type": "string", "description": "what is to be done", "maxLength": MOST_TITLE}
     when = {"type": "string", "enum": ["today", "tomorrow", "later"]}
     return (
         _tool("list_tasks", "The user's open tasks.", lambda _args, _context: list(tasks)),
@@ -150,6 +157,21 @@ class _FullDisk:
     async def save(self, state: MemoryState) -> None:
         del state
         raise OSError(_NO_ROOM)
+
+
+class _Brief:
+    """A model that is let say little in prose: what it says is worth nothing here."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    async def generate(self, request: Request) -> Reply:
+        if request.schema is None:
+            request = replace(request, max_tokens=min(MOST_TOKENS, request.max_tokens))
+        return await self._model.generate(request)
 
 
 class _Stumbling:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goliath_local.evals.fixture import Fixture
+
 
 class Named(Protocol):
     """Anything with an id and a kind: a fixture, a function-calling case."""
@@ -43,6 +45,13 @@ def subset(cases: Sequence[Case], count: int) -> tuple[Case, ...]:
     drawn = [groups[kind][n] for n in range(rounds) for kind in kinds if n < len(groups[kind])]
     chosen = {case.id for case in drawn[:count]}
     return tuple(case for case in cases if case.id in chosen)
+
+
+def of_few_tool_sets(fixtures: Sequence[Fixture], count: int) -> tuple[Fixture, ...]:
+    """Return the fixtures of so many tool sets, in the order of the set."""
+    names = {fixture.toolset for fixture in fixtures if fixture.toolset}
+    chosen = set(sorted(names, key=_rank)[:count])
+    return tuple(fixture for fixture in fixtures if fixture.toolset in chosen)
 
 
 def _rank(name: str) -> str:

@@ -123,8 +123,9 @@ async def _say(
             return reply
         if turn.output is None:
             said = read_prose("" if isinstance(reply, Rejected) else reply.text)
-            is_last = bool(hint) or stalled or not parts.is_constrained(turn)
-            return said if is_last or isinstance(said, Rejected) else _telling(turn, said)
+            if isinstance(said, Rejected) or stalled or not parts.is_constrained(turn):
+                return said
+            return _told_at_last(turn, said) if hint else _telling(turn, said)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
         found = read_structured(reply.text, turn.output)
@@ -148,6 +149,17 @@ def _telling(turn: Turn, said: Said) -> Said | Rejected:
         return said
     hint = render("guided.say", values=", ".join(values))
     return Rejected(problem="the answer names nothing of what was changed", hint=hint)
+
+
+def _told_at_last(turn: Turn, said: Said) -> Said:
+    """Return the second answer, with what the change was about behind it if it is still untold."""
+    values = left_out(said[0], turn.steps, ask=turn.ask)
+    if not values:
+        return said
+    more = " " + render("guided.about", values=", ".join(values))
+    if turn.options.on_text is not None:
+        turn.options.on_text(more)
+    return said[0] + more, said[1]
 
 
 def _twice(turn: Turn) -> Reason:

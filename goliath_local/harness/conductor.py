@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,18 +21,19 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
-from goliath_local.harness.offer import Offer, is_conditional, offer
+from goliath_local.harness.offer import Offer, condition_of, first_needed, is_conditional, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
+from goliath_local.harness.wanted import weighed_want, with_want
 from goliath_local.model import Stage
-from goliath_local.prompts import MenuItem, built_in_turns, changes_made, render, tool_menu
-from goliath_local.records import Plan, Reason
+from goliath_local.prompts import MenuItem, built_in_turns, changes_made, claims, render, tool_menu
+from goliath_local.records import Plan, Reason, Want
 
 if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
-    from goliath_local.model import ExampleTurn, JsonSchema
+    from goliath_local.model import ExampleTurn, JsonSchema, Reply
     from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
@@ -72,8 +74,15 @@ def _unsure(turn: Turn, accepted: Planned) -> Escalation | None:
     return judge.likely_wrong(turn_confidence(turn) if is_closing else None, least)
 
 
-def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
-    """Return what the conductor is asked: which parts, which schema."""
+def request(turn: Turn, scope: Scope, *, hint: str = "", want: Want | None = None) -> Draft:
+    """Return what the conductor is asked: which parts, which schema.
+
+    Args:
+        turn: as it stands.
+        scope: the tools of this attempt.
+        hint: why the last attempt was refused.
+        want: what the reply has to say is wanted, in the first plan of a constrained model.
+    """
     if parts.is_constrained(turn):
         return guided.plan_draft(
             turn,
@@ -81,7 +90,7 @@ def request(turn: Turn, scope: Scope, *, hint: str = "") -> Draft:
             context=scope.context_text,
             counter=_counter(turn),
             own=turn.settings.examples,
-            schema=_guided_schema(turn, scope),
+            schema=_guided_schema(turn, scope, want=want),
             hint=hint,
         )
     return Draft(
@@ -138,7 +147,7 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
         return Planned(plan=Plan(kind="answer", brief=render("conductor.no-tools")))
     if _has_nothing_to_choose(turn, scope):
         return Planned(plan=Plan(kind="answer", brief=render("guided.close")))
-    reply = await ask_model(turn, request(turn, scope, hint=hint))
+    reply = await _ask(turn, scope, hint)
     if isinstance(reply, Escalation):
         return reply
     names = ", ".join(scope.tools)
@@ -148,11 +157,33 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     if isinstance(found, Rejected):
         return found
     return Planned(
-        plan=found,
+        plan=_possible(turn, scope, found),
         confidence=judge.confidence(reply.choices),
         choices=reply.choices,
         want=None if turn.steps else read_want(reply.text),
     )
+
+
+async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escalation:
+    """Return the model's reply; asked again where what it says to be wanted is unlikely."""
+    reply = await ask_model(turn, request(turn, scope, hint=hint))
+    if isinstance(reply, Escalation | Rejected) or turn.steps:
+        return reply
+    want = weighed_want(reply.choices)
+    if want is None:
+        return reply
+    held = await ask_model(turn, request(turn, scope, hint=hint, want=want))
+    if isinstance(held, Escalation | Rejected):
+        return held
+    return replace(held, choices=with_want(held.choices, want, first=reply.choices))
+
+
+def _possible(turn: Turn, scope: Scope, plan: Plan) -> Plan:
+    """Return the plan with what its tool needs first in the tool's place."""
+    if plan.tool is None or not parts.is_constrained(turn):
+        return plan
+    offered = {name: turn.settings.tools[name] for name in scope.tools}
+    return replace(plan, tool=first_needed(plan.tool, offered, turn.steps))
 
 
 def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
@@ -193,7 +224,7 @@ def _menu(turn: Turn, scope: Scope) -> str:
                 name=tool.name,
                 description=tool.description,
                 writes=tool.writes,
-                requires=tool.requires,
+                requires=() if parts.is_constrained(turn) else tool.requires,
                 parameters=_parameters(turn, tool),
             )
             for tool in tools
@@ -235,10 +266,18 @@ def _offer(turn: Turn, scope: Scope) -> Offer:
     return offer(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask, want=turn.want)
 
 
-def _guided_schema(turn: Turn, scope: Scope) -> JsonSchema:
+def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema:
     tools = turn.settings.tools
     offered = _offer(turn, scope)
     if turn.steps or not offered.tools:
-        return planning_schema(offered.tools, closing=offered.closing)
+        return planning_schema(offered.tools, closing=offered.closing, claims=_claims(turn))
     reads = tuple(name for name in offered.tools if not tools[name].writes)
-    return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask))
+    return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=want)
+
+
+def _claims(turn: Turn) -> tuple[str, ...]:
+    """Return what the reason for a conditional change may begin with: its numbers, compared."""
+    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
+    if turn.want != "change-if" or not reads:
+        return ()
+    return claims(turn.ask, condition_of(turn.ask), reads[-1].result or "")

@@ -6,6 +6,7 @@ nevertheless meets the rules of `judge`.
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,8 +33,16 @@ _CONDITION = re.compile(
 )
 """What makes a wish depend on something, in the languages of the evals."""
 
+_CLAUSE_END = re.compile(r"[,;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]")
+"""Where a condition ends; a point within a number is none."""
+
 _IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
 """A name or a description of a value that a person does not say, but a lookup gives."""
+
+_BETWEEN = re.compile(r"[,;:\n]")
+_MARKS = " .'\"()[]"
+_ALMOST = 0.8
+"""From this ratio on two texts are one, written differently: one letter of six to eight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +66,11 @@ def offer(
 ) -> Offer:
     """Return what can help now.
 
-    Left out are tools with an unmet prerequisite and reads that are done and not stale, unless
-    the ask may need them for several things. Once a change is made, an ask that holds one wish is
-    done: then none can help. A change that lacks a value which only the user knows leaves the
-    question for it. An error that names another tool leaves that tool.
+    A tool with an unmet prerequisite is offered when the prerequisite is (see `first_needed`).
+    Left out are reads that are done and not stale, unless the ask may need them for several
+    things. Once a change is made, an ask that holds one wish is done: then none can help. A change
+    that lacks a value which only the user knows leaves the question for it. An error that names
+    another tool leaves that tool; one that lists almost the value it was given, the same tool.
     """
     useful = _useful(names, tools, steps, ask=ask, want=want)
     last = steps[-1] if steps else None
@@ -69,13 +79,33 @@ def offer(
         reads = tuple(name for name in useful if not tools[name].writes)
         may_help = not lacking.writes or _can_be_looked_up(lacking, last, reads)
         return Offer(tools=reads) if may_help else Offer(tools=(), closing=("answer",))
-    named = _named_by_failure(last, useful)
+    named = _misspelt(last, useful) or _named_by_failure(last, useful)
     return Offer(tools=named, closing=()) if named else Offer(tools=useful)
+
+
+def first_needed(name: str, tools: Mapping[str, Tool], steps: Sequence[StepRecord]) -> str:
+    """Return what to call so that the named tool can be: its first unmet prerequisite, or itself.
+
+    A small model names what the user wants done, and not what has to be looked up for it.
+    """
+    seen = {name}
+    while lacking := [other for other in unmet(tools[name], steps) if other in tools]:
+        name = lacking[0]
+        if name in seen:
+            break
+        seen.add(name)
+    return name
 
 
 def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
     return _CONDITION.search(ask) is not None
+
+
+def condition_of(ask: str) -> str:
+    """Return what has to hold first: from the word of condition to the end of its clause."""
+    found = _CONDITION.search(ask)
+    return _CLAUSE_END.split(ask[found.start() :], maxsplit=1)[0] if found else ""
 
 
 def _useful(
@@ -91,10 +121,11 @@ def _useful(
     if is_done and (want == "change-if" or not has_several):
         return ()
     once = not has_several and _LIST.search(ask) is None
+    named = {name: tools[name] for name in names}
     return tuple(
         name
         for name in names
-        if _can_help(tools[name], steps, once=once)
+        if _can_help(named[first_needed(name, named, steps)], steps, once=once)
         and (want != "question" or not tools[name].writes)
     )
 
@@ -141,6 +172,20 @@ def _can_be_looked_up(tool: Tool, step: StepRecord, names: Sequence[str]) -> boo
             node = schema.get("properties", {}).get(lacked)
             texts += [lacked, str(node.get("description", "")) if isinstance(node, dict) else ""]
     return any(_IDENTIFIER.search(text) or any(name in text for name in names) for text in texts)
+
+
+def _misspelt(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the tool that failed, where its error lists almost the text that it was given."""
+    if step is None or step.tool is None or not step.failed or step.tool not in names:
+        return ()
+    given = step.input.values() if isinstance(step.input, dict) else ()
+    listed = [part.strip(_MARKS).casefold() for part in _BETWEEN.split(step.result or "")]
+    texts = [value.casefold() for value in given if isinstance(value, str) and value.isalpha()]
+    is_close = any(
+        difflib.get_close_matches(text, set(listed) - {text}, n=1, cutoff=_ALMOST)
+        for text in texts
+    )
+    return (step.tool,) if is_close else ()
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

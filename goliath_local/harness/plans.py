@@ -8,6 +8,7 @@ there exactly when `kind` is tool.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.harness.outcome import Rejected
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 WHY_CHARACTERS = 160
 BRIEF_CHARACTERS = 200
+LEAST_OF_WHY = 80
+"""Characters that a reason may have behind a long claim."""
+
+_META = re.compile(r"[\\^$.*+?()\[\]{}|/]")
+"""What has a meaning in a regular expression of a schema."""
 
 WANTS: tuple[Want, ...] = ("question", "change-if", "change", "talk", "impossible")
 _KINDS: tuple[PlanKind, ...] = ("tool", "answer", "escalate")
@@ -50,15 +56,19 @@ plan_schema: JsonSchema = plan_schema_for(())
 
 
 def planning_schema(
-    tool_names: Sequence[str], *, closing: Sequence[PlanKind] = ("answer", "escalate")
+    tool_names: Sequence[str],
+    *,
+    closing: Sequence[PlanKind] = ("answer", "escalate"),
+    claims: Sequence[str] = (),
 ) -> JsonSchema:
     """Return what a plan is constrained by.
 
     Args:
         tool_names: the tools offered; without them there is no shape with a tool.
         closing: the kinds offered that end the turn; without them there is no other shape.
+        claims: what `why` may begin with, true sentences all; any text when empty.
     """
-    why = {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
+    why = _why(claims)
     brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
     ending = _closed(
         {
@@ -81,7 +91,11 @@ def planning_schema(
 
 
 def opening_schema(
-    tool_names: Sequence[str], reads: Sequence[str], *, look_first: bool = False
+    tool_names: Sequence[str],
+    reads: Sequence[str],
+    *,
+    look_first: bool = False,
+    only: Want | None = None,
 ) -> JsonSchema:
     """Return what the first plan of a turn is constrained by: what is wanted decides the rest.
 
@@ -91,6 +105,7 @@ def opening_schema(
         tool_names: the tools offered.
         reads: those of them that change nothing.
         look_first: the ask names a condition: a change alone is not offered.
+        only: the one want that is offered.
     """
     brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
     calls: dict[Want, Sequence[str]] = {
@@ -108,14 +123,15 @@ def opening_schema(
             }
         )
         for want, names in calls.items()
-        if names
+        if names and only in {None, want}
     ]
     closing: dict[Want, PlanKind] = {"talk": "answer", "impossible": "escalate"}
     shapes += [
         _closed({"want": {"const": want}, "kind": {"const": kind}, "brief": brief})
         for want, kind in closing.items()
+        if only in {None, want}
     ]
-    return {"anyOf": shapes}
+    return {"anyOf": shapes} if len(shapes) > 1 else shapes[0]
 
 
 def read_want(text: str) -> Want | None:
@@ -161,6 +177,14 @@ def _verified(value: Json) -> tuple[PlanKind, str]:
     if not isinstance(brief, str):
         raise NotJsonText("the plan has no brief")
     return kind, brief
+
+
+def _why(claims: Sequence[str]) -> dict[str, Any]:
+    if not claims:
+        return {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
+    begun = "|".join(_META.sub(r"\\\g<0>", claim) for claim in claims)
+    rest = WHY_CHARACTERS - max(map(len, claims))
+    return {"type": "string", "pattern": f"^({begun}), so .{{1,{max(rest, LEAST_OF_WHY)}}}$"}
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import render
+from goliath_local.prompts import example_dates, render
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
 from goliath_local.tools import (
@@ -28,6 +28,7 @@ from goliath_local.tools import (
     split_missing,
     takes_arguments,
     unsaid_texts,
+    without_copied,
     without_unsaid_figures,
 )
 
@@ -84,7 +85,9 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             return _rejected(reply.problem)
         if not parts.is_constrained(turn):
             return read(reply.text, tool, shape)
-        found = read_spelled_out(reply.text, tool, shape, said=_said(turn), doubted=doubted)
+        found = read_spelled_out(
+            reply.text, tool, shape, said=_said(turn), facts=parts.facts(turn), doubted=doubted
+        )
         if number == 0 and isinstance(found, Filled):
             failed = judge.failed_before(tool, found.value, turn.steps)
             found = _failed_before(failed) if failed is not None else found
@@ -138,18 +141,25 @@ def read(text: str, tool: Tool, shape: ArgumentSchema) -> Arguments | Rejected:
 
 
 def read_spelled_out(
-    text: str, tool: Tool, shape: ArgumentSchema, *, said: str, doubted: Sequence[str] = ()
+    text: str,
+    tool: Tool,
+    shape: ArgumentSchema,
+    *,
+    said: str,
+    facts: str = "",
+    doubted: Sequence[str] = (),
 ) -> Arguments | Rejected:
     """Return the arguments of a reply to the spelled-out schema.
 
     A required value that is named as missing is not in the reply; a figure that nobody said is
-    taken out.
+    taken out, and so is a date of the examples.
 
     Args:
         text: the reply.
         tool: whose arguments they are.
         shape: the schema that was asked for.
         said: the ask, the conversation and the results.
+        facts: what else the model was told.
         doubted: arguments that the model first called missing: their texts have to be said.
     """
     try:
@@ -157,7 +167,9 @@ def read_spelled_out(
         value = drop_unsaid(tool, value)
         if missing:
             return Missing(names=missing, value=value)
-        found = without_unsaid_figures(tool, value, said)
+        found = without_copied(tool, value, example_dates(), f"{said}\n{facts}")
+        if not found.missing:
+            found = without_unsaid_figures(tool, found.value, said)
         if found.missing:
             return Missing(names=", ".join(found.missing), value=found.value)
         unsaid = unsaid_texts(found.value, doubted, said)

@@ -1,6 +1,6 @@
 """Every sentence the model is given, and the form of the step log."""
 
-from goliath_local.prompts.compare import comparisons, entry_count
+from goliath_local.prompts.compare import claims, comparisons, entry_count
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -12,6 +12,7 @@ from goliath_local.prompts.guided import (
     argument_turns,
     done_just_now,
     draft_lines,
+    example_dates,
     plan_turns,
     seen_by_code,
 )
@@ -28,10 +29,12 @@ __all__ = [
     "argument_turns",
     "built_in_turns",
     "changes_made",
+    "claims",
     "comparisons",
     "done_just_now",
     "draft_lines",
     "entry_count",
+    "example_dates",
     "example_turns",
     "exchange_parts",
     "fact_lines",

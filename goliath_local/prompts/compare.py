@@ -8,13 +8,14 @@ entries that the ask names once more.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MOST_NUMBERS = 3
 """An ask with more numbers than this is compared with nothing."""
@@ -25,12 +26,19 @@ LEAST_ROWS = 3
 MOST_NAMED = 2
 """More entries than this are not shown again."""
 
+MOST_TOLD = 6
+"""More entries that stand out than this, and none does."""
+
 MOST_FIELDS = 12
 """Most fields compared; a longer result is left to the model."""
 
 _IN_ASK = re.compile(r"(?<![\w:.,/-])\d+(?:\.\d+)?(?![\d:/-]|[.,]\d)")
 _FIELD = re.compile(r"(\w+): (-?\d+(?:\.\d+)?)(?=,|$)")
 _TEXT_FIELD = re.compile(r"\w+: ([^,\d-][^,]*)(?=,|$)")
+_ANY_FIELD = re.compile(r"(\w+): (.*?)(?=, \w+: |$)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_SWITCHES = frozenset({"true", "false", "null"})
+_TWO = 2
 _NUMBER_OF_ROW = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _UNLESS = re.compile(
     r"(?i)\b(unless|except if|außer|es sei denn|sauf si|à moins|salvo|a menos)\b|除非"
@@ -41,14 +49,38 @@ _NUMBERED = re.compile(r"^\d+\. ")
 def comparisons(ask: str, results: Iterable[str]) -> str:
     """Return a line for each number of the ask, empty when there is nothing to compare."""
     numbers = list(dict.fromkeys(_IN_ASK.findall(ask)))
-    rows = [_NUMBERED.sub("", row) for result in results for row in result.splitlines()]
-    meant = [row for row in rows if _is_named(row, ask)] or rows
-    fields = [
-        (label, *field) for row in meant for label in [_label(row)] for field in _fields(row)
-    ]
+    fields = _meant_fields(ask, results)
     if not numbers or len(numbers) > MOST_NUMBERS or not 0 < len(fields) <= MOST_FIELDS:
         return ""
     return "\n".join(_line(number, fields) for number in numbers)
+
+
+def claims(ask: str, condition: str, result: str) -> tuple[str, ...]:
+    """Return the sentences that compare the numbers of a result with those of a condition.
+
+    Empty where there is nothing to compare, or too much.
+
+    Args:
+        ask: what is wanted, whose words tell which entries are meant.
+        condition: the part of it that has to hold first.
+        result: of the lookup.
+    """
+    numbers = list(dict.fromkeys(_IN_ASK.findall(condition)))
+    fields = _meant_fields(ask, [result])
+    if not numbers or len(numbers) > MOST_NUMBERS or not 0 < len(fields) <= MOST_FIELDS:
+        return ()
+    count = entry_count(result)
+    counted = [] if count is None else [("", "number of entries", str(count))]
+    return tuple(
+        render(
+            f"guided.claim-{_relation(Decimal(value), Decimal(number))}",
+            what=f"{label}{name}".replace("_", " "),
+            value=value,
+            number=number,
+        )
+        for number in numbers
+        for label, name, value in [*fields, *counted]
+    )
 
 
 def entry_count(result: str) -> int | None:
@@ -68,6 +100,24 @@ def named_rows(ask: str, result: str) -> str:
     if len(rows) < LEAST_ROWS or not 0 < len(named) <= MOST_NAMED:
         return ""
     return render("guided.named", rows="\n".join(named))
+
+
+def standouts(result: str) -> str:
+    """Return which entries of a list have most, least, or alone something; empty if none has.
+
+    Whoever asks "which" means one of these, and a small model takes a neighbour for it.
+    """
+    rows = [_numbered_fields(row) for row in result.splitlines() if _NUMBERED.match(row)]
+    labels = [_name_of(row) for row in rows]
+    if len(rows) < LEAST_ROWS or not all(labels):
+        return ""
+    names = [name for name in rows[0] if name != "id" and all(name in row for row in rows)]
+    told = [
+        sentence
+        for name in names
+        for sentence in _extremes(name, [row[name] for row in rows], labels)
+    ]
+    return render("guided.standouts", told="; ".join(told)) if 0 < len(told) <= MOST_TOLD else ""
 
 
 def exception_rule(ask: str) -> str:
@@ -91,6 +141,42 @@ def _relation(value: Decimal, number: Decimal) -> str:
 
 def _fields(row: str) -> list[tuple[str, str]]:
     return [(name, value) for name, value in _FIELD.findall(row) if name != "id"]
+
+
+def _extremes(name: str, values: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """Return what can be said of the entries by one field."""
+    if all(_NUMBER.fullmatch(value) for value in values):
+        numbers = [Decimal(value) for value in values]
+        ends = [("highest", max(numbers)), ("lowest", min(numbers))]
+        return [
+            render(f"guided.{word}", name=name, label=labels[numbers.index(end)], value=end)
+            for word, end in ends
+            if numbers.count(end) == 1
+        ]
+    counts = Counter(values)
+    alone = [value for value, count in counts.items() if count == 1]
+    if len(counts) != _TWO or len(alone) != 1:
+        return []
+    label = labels[values.index(alone[0])]
+    return [render("guided.only", name=name, value=alone[0], label=label)]
+
+
+def _numbered_fields(row: str) -> dict[str, str]:
+    return dict(_ANY_FIELD.findall(_NUMBERED.sub("", row)))
+
+
+def _name_of(row: Mapping[str, str]) -> str:
+    """Return the text that an entry is called by: its first that is no number and no switch."""
+    texts = (value for name, value in row.items() if name != "id")
+    is_name = (text for text in texts if text not in _SWITCHES and not _NUMBER.fullmatch(text))
+    return next(is_name, "")
+
+
+def _meant_fields(ask: str, results: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Return label, name and value of the numbers in the entries the ask names, else in all."""
+    rows = [_NUMBERED.sub("", row) for result in results for row in result.splitlines()]
+    meant = [row for row in rows if _is_named(row, ask)] or rows
+    return [(label, *field) for row in meant for label in [_label(row)] for field in _fields(row)]
 
 
 def _label(row: str) -> str:

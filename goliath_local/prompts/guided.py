@@ -8,12 +8,13 @@ tools, since whole menus of other tools led a small model to take those.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.model import ExampleTurn
-from goliath_local.prompts.compare import comparisons, exception_rule, named_rows
+from goliath_local.prompts.compare import comparisons, exception_rule, named_rows, standouts
 from goliath_local.prompts.known import known_already
 from goliath_local.prompts.log import changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import fact_lines, schema_lines
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goliath_local.records import Want
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @cache
@@ -86,7 +89,7 @@ def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: boo
     if not reads:
         return ""
     result = reads[-1].result or ""
-    lines = [named_rows(ask, result)]
+    lines = [named_rows(ask, result) or standouts(result)]
     if is_conditional:
         lines += [comparisons(ask, [result]), exception_rule(ask)]
     return "\n".join(filter(None, lines))
@@ -108,6 +111,12 @@ def draft_lines(brief: str, why: str, *, done: Sequence[StepRecord], want: Want 
     if any(step.status == "completed" for step in done):
         return ""
     return "\n".join([*reason, render("guided.draft", brief=brief)])
+
+
+@cache
+def example_dates() -> frozenset[str]:
+    """Return the dates of the examples, which a small model copies where it knows none."""
+    return frozenset(_DATE.findall(json.dumps(dict(_file()))))
 
 
 @cache
@@ -191,7 +200,7 @@ def _plan(step: Mapping[str, Any]) -> dict[str, str]:
         "want": step.get("want"),
         "why": step.get("why"),
         "kind": kind,
-        "tool": step.get("tool"),
+        "tool": step.get("names", step.get("tool")),
         "brief": step["brief"] if kind == "tool" else step[kind],
     }
     if step.get("want"):

@@ -19,7 +19,7 @@ from goliath_local.tools.call import (
     run_callable,
 )
 from goliath_local.tools.declare import ToolOptions, define_tool, tool
-from goliath_local.tools.figures import says_figure, without_unsaid_figures
+from goliath_local.tools.figures import says_figure, without_copied, without_unsaid_figures
 from goliath_local.tools.grounding import unsaid_texts
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
@@ -66,5 +66,6 @@ __all__ = [
     "tool",
     "tools_by_name",
     "unsaid_texts",
+    "without_copied",
     "without_unsaid_figures",
 ]

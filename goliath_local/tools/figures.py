@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from goliath_local.tools.tool import Tool
 
@@ -72,6 +72,28 @@ def without_unsaid_figures(tool: Tool, arguments: Mapping[str, Any], said: str) 
     made_up = [name for name, value in arguments.items() if _is_figure(value)]
     kept = {name: value for name, value in arguments.items() if name not in made_up}
     return Checked(value=kept, missing=tuple(name for name in made_up if name in required))
+
+
+def without_copied(
+    tool: Tool, arguments: Mapping[str, Any], copies: Iterable[str], seen: str
+) -> Checked:
+    """Return the arguments, less the values that stand in an example and not in what was asked.
+
+    Args:
+        tool: whose arguments they are.
+        arguments: what the model filled in.
+        copies: values of the worked examples.
+        seen: all that the model was told of the real case.
+    """
+    foreign = {value for value in copies if value not in seen}
+    required = tool.parameters.json.get("required", [])
+    kept = {
+        name: value
+        for name, value in arguments.items()
+        if not (isinstance(value, str) and value in foreign)
+    }
+    lost = (name for name in arguments if name not in kept)
+    return Checked(value=kept, missing=tuple(name for name in lost if name in required))
 
 
 def says_figure(text: str) -> bool:

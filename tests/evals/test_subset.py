@@ -7,7 +7,7 @@ from pathlib import Path
 
 from goliath_local.evals.bfcl import read_cases
 from goliath_local.evals.sets import read_set
-from goliath_local.evals.subset import subset
+from goliath_local.evals.subset import of_few_tool_sets, subset
 
 DEV = read_set("dev").fixtures
 
@@ -40,3 +40,11 @@ def test_cases_of_one_kind_are_drawn_too():
     path = Path(__file__).parents[2] / "evals" / "bfcl" / "irrelevance.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         assert len(subset(read_cases(lines), 12)) == 12
+
+
+def test_a_part_can_be_of_few_tool_sets_and_holds_all_their_fixtures():
+    some = of_few_tool_sets(DEV, 3)
+    names = {fixture.toolset for fixture in some}
+    assert len(names) == 3
+    assert some == tuple(fixture for fixture in DEV if fixture.toolset in names)
+    assert of_few_tool_sets(DEV, 99) == tuple(DEV)

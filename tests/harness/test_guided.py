@@ -124,10 +124,14 @@ async def test_an_answer_that_names_nothing_of_the_change_is_asked_for_once_more
     assert "Say also what it was about: galley." in calls[-1].prompt
 
 
-async def test_a_second_vague_answer_stands():
+async def test_a_second_vague_answer_stands_with_what_the_change_was_about_behind_it():
     vague = [PLAN, FILLED, {"text": "Done."}, {"text": "It is done."}]
-    result, _ = await play(vague, "pump the galley", [])
-    assert result.text == "It is done."
+    agent = create_agent(model=Counting(vague), tools=[read(), switch([])])
+    stream = agent.stream("pump the galley")
+    pieces = [item.text async for item in stream if item.type == "text"]
+    result = await stream.result()
+    assert result.text == "It is done. (galley)"
+    assert pieces[-1] == " (galley)"
     assert result.handled_by == "device"
 
 

@@ -283,8 +283,8 @@ async def test_a_model_with_a_tokenizer_is_offered_only_what_can_help_now(play, 
     await play([], tools=tools, model=model).run()
     offered = [_offered(call) for call in model.fake.calls if call.label == "conductor"]
     assert offered == [
-        ["look", "find", "write"],
-        ["find", "write"],
+        ["look", "find", "use", "write"],
+        ["find", "use", "write"],
     ]
     assert all("- use:" in c.system for c in model.fake.calls if c.label == "conductor")
 
