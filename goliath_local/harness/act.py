@@ -26,7 +26,7 @@ from goliath_local.extensions import (
     patch_result,
 )
 from goliath_local.harness import confirm, journal, judge, parts, worker
-from goliath_local.harness.ambiguous import fits_several
+from goliath_local.harness.ambiguous import fits_several, names_of
 from goliath_local.harness.call import open_call
 from goliath_local.harness.failures import model_error
 from goliath_local.harness.generate import counted
@@ -74,6 +74,7 @@ async def _fill(turn: Turn, call: Call) -> Escalation | None:
     elif call.tool.writes and parts.is_constrained(turn):
         entries = fits_several(call.record.input, turn.steps, ask=turn.ask)
         if entries:
+            turn.alike = names_of(entries)
             text = render("results.several", entries="; ".join(entries))
             call.skip(Skipped(reason="missing"), text)
     return None

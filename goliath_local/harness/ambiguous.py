@@ -44,6 +44,12 @@ def fits_several(arguments: Json, steps: Sequence[StepRecord], *, ask: str) -> t
     return tuple(row[:_SHOWN] for row in alike) if own and len(alike) > 1 else ()
 
 
+def names_of(entries: Sequence[str]) -> tuple[str, ...]:
+    """Return what the entries are called by: the first text of each that is no id."""
+    named = ([value for name, value in _FIELD.findall(entry) if name != "id"] for entry in entries)
+    return tuple(values[0].strip() for values in named if values)
+
+
 def _taken(rows: Sequence[str], arguments: Json) -> str | None:
     values = list(arguments.values()) if isinstance(arguments, dict) else []
     said = {value for value in values if isinstance(value, str)}

@@ -143,8 +143,8 @@ def _going_on(draft: Draft, text: str, place: str) -> Draft:
 
 
 def _telling(turn: Turn, said: Said) -> Said | Rejected:
-    """Return the answer, unless a change was made and it names nothing of what that was about."""
-    values = left_out(said[0], turn.steps, ask=turn.ask)
+    """Return the answer, unless it names nothing of what was changed, or not all that is meant."""
+    values = _untold(turn, said[0])
     if not values:
         return said
     hint = render("guided.say", values=", ".join(values))
@@ -153,13 +153,21 @@ def _telling(turn: Turn, said: Said) -> Said | Rejected:
 
 def _told_at_last(turn: Turn, said: Said) -> Said:
     """Return the second answer, with what the change was about behind it if it is still untold."""
-    values = left_out(said[0], turn.steps, ask=turn.ask)
+    values = _untold(turn, said[0])
     if not values:
         return said
     more = " " + render("guided.about", values=", ".join(values))
     if turn.options.on_text is not None:
         turn.options.on_text(more)
     return said[0] + more, said[1]
+
+
+def _untold(turn: Turn, text: str) -> tuple[str, ...]:
+    is_asking = bool(turn.alike and turn.steps) and turn.steps[-1].skipped
+    if is_asking:
+        told = all(name.casefold() in text.casefold() for name in turn.alike)
+        return () if told else turn.alike
+    return left_out(text, turn.steps, ask=turn.ask)
 
 
 def _twice(turn: Turn) -> Reason:

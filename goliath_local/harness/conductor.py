@@ -21,7 +21,14 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
-from goliath_local.harness.offer import Offer, condition_of, first_needed, is_conditional, offer
+from goliath_local.harness.offer import (
+    Offer,
+    condition_of,
+    first_needed,
+    has_another_way,
+    is_conditional,
+    offer,
+)
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
     from goliath_local.model import ExampleTurn, JsonSchema, Reply
+    from goliath_local.prompts import Claim
     from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
@@ -169,7 +177,7 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
     reply = await ask_model(turn, request(turn, scope, hint=hint))
     if isinstance(reply, Escalation | Rejected) or turn.steps:
         return reply
-    want = weighed_want(reply.choices)
+    want = weighed_want(reply.choices, is_known=bool(guided.known(turn)))
     if want is None:
         return reply
     held = await ask_model(turn, request(turn, scope, hint=hint, want=want))
@@ -275,9 +283,9 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
     return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=want)
 
 
-def _claims(turn: Turn) -> tuple[str, ...]:
-    """Return what the reason for a conditional change may begin with: its numbers, compared."""
+def _claims(turn: Turn) -> tuple[Claim, ...]:
+    """Return what the reason for a conditional change may be, where plain code can compare."""
     reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
-    if turn.want != "change-if" or not reads:
+    if turn.want != "change-if" or not reads or has_another_way(turn.ask):
         return ()
     return claims(turn.ask, condition_of(turn.ask), reads[-1].result or "")

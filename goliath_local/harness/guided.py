@@ -66,7 +66,7 @@ def plan_draft(
             parts.log(turn, turn.steps),
             *parts.optional("seen", _seen(turn)),
             *parts.optional("changes", done_just_now(turn.steps)),
-            *parts.optional("known", _known(turn)),
+            *parts.optional("known", known(turn)),
             parts.fixed("counter", counter + "\n\n"),
             *parts.closing(turn, request=render("conductor.choose"), hint=hint),
         ),
@@ -128,5 +128,6 @@ def _seen(turn: Turn) -> str:
     return seen_by_code(turn.ask, turn.steps, is_conditional=turn.want == "change-if")
 
 
-def _known(turn: Turn) -> str:
+def known(turn: Turn) -> str:
+    """Return what was said before and bears on the ask, for the first plan."""
     return "" if turn.steps else known_already(turn.ask, turn.facts, turn.view.recent)

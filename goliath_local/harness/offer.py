@@ -33,13 +33,18 @@ _CONDITION = re.compile(
 )
 """What makes a wish depend on something, in the languages of the evals."""
 
+_OTHERWISE = re.compile(
+    r"(?i)\b(otherwise|else|if not|sonst|andernfalls|sinon|autrement|si no|de lo contrario)\b|"
+    r"否则|不然|वरना|नहीं तो"
+)
+
 _CLAUSE_END = re.compile(r"[,;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]")
 """Where a condition ends; a point within a number is none."""
 
 _IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
 """A name or a description of a value that a person does not say, but a lookup gives."""
 
-_BETWEEN = re.compile(r"[,;:\n]")
+_BETWEEN = re.compile(r"[,;:\n]|\.\s")
 _MARKS = " .'\"()[]"
 _ALMOST = 0.8
 """From this ratio on two texts are one, written differently: one letter of six to eight."""
@@ -100,6 +105,11 @@ def first_needed(name: str, tools: Mapping[str, Tool], steps: Sequence[StepRecor
 def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
     return _CONDITION.search(ask) is not None
+
+
+def has_another_way(ask: str) -> bool:
+    """Return whether the ask says what to do if the condition does not hold."""
+    return _OTHERWISE.search(ask) is not None
 
 
 def condition_of(ask: str) -> str:

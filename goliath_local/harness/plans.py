@@ -8,7 +8,6 @@ there exactly when `kind` is tool.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.harness.outcome import Rejected
@@ -20,15 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goliath_local.model import JsonSchema
+    from goliath_local.prompts import Claim
     from goliath_local.records import Json, PlanKind
 
 WHY_CHARACTERS = 160
 BRIEF_CHARACTERS = 200
-LEAST_OF_WHY = 80
-"""Characters that a reason may have behind a long claim."""
-
-_META = re.compile(r"[\\^$.*+?()\[\]{}|/]")
-"""What has a meaning in a regular expression of a schema."""
 
 WANTS: tuple[Want, ...] = ("question", "change-if", "change", "talk", "impossible")
 _KINDS: tuple[PlanKind, ...] = ("tool", "answer", "escalate")
@@ -59,21 +54,22 @@ def planning_schema(
     tool_names: Sequence[str],
     *,
     closing: Sequence[PlanKind] = ("answer", "escalate"),
-    claims: Sequence[str] = (),
+    claims: Sequence[Claim] = (),
 ) -> JsonSchema:
     """Return what a plan is constrained by.
 
     Args:
         tool_names: the tools offered; without them there is no shape with a tool.
         closing: the kinds offered that end the turn; without them there is no other shape.
-        claims: what `why` may begin with, true sentences all; any text when empty.
+        claims: what `why` may be, and what follows from each; any text when empty.
     """
-    why = _why(claims)
     brief = {"type": "string", "minLength": 1, "maxLength": BRIEF_CHARACTERS}
+    may_follow = bool(tool_names) and "answer" in closing
+    claims = claims if may_follow else ()
     ending = _closed(
         {
-            "why": why,
-            "kind": {"type": "string", "enum": list(closing)},
+            "why": _why([claim.text for claim in claims if not claim.acts]),
+            "kind": {"type": "string", "enum": ["answer"] if claims else list(closing)},
             "brief": brief,
         }
     )
@@ -81,12 +77,14 @@ def planning_schema(
         return ending
     calling = _closed(
         {
-            "why": why,
+            "why": _why([claim.text for claim in claims if claim.acts]),
             "kind": {"const": "tool"},
             "tool": {"type": "string", "enum": list(tool_names)},
             "brief": brief,
         }
     )
+    if claims and len({claim.acts for claim in claims}) == 1:
+        return calling if claims[0].acts else ending
     return {"anyOf": [calling, ending]} if closing else calling
 
 
@@ -180,11 +178,9 @@ def _verified(value: Json) -> tuple[PlanKind, str]:
 
 
 def _why(claims: Sequence[str]) -> dict[str, Any]:
-    if not claims:
-        return {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
-    begun = "|".join(_META.sub(r"\\\g<0>", claim) for claim in claims)
-    rest = WHY_CHARACTERS - max(map(len, claims))
-    return {"type": "string", "pattern": f"^({begun}), so .{{1,{max(rest, LEAST_OF_WHY)}}}$"}
+    if claims:
+        return {"type": "string", "enum": list(dict.fromkeys(claims))}
+    return {"type": "string", "minLength": 1, "maxLength": WHY_CHARACTERS}
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:

@@ -62,6 +62,9 @@ class Turn:
 
     steps: list[StepRecord] = field(default_factory=list)
     trace: list[Event] = field(default_factory=list)
+    alike: tuple[str, ...] = ()
+    """What the entries are called of which the last one skipped could mean any."""
+
     want: Want | None = None
     """What the ask wants, as the first plan says."""
 

@@ -1,8 +1,8 @@
 """What an ask wants, weighed: what a small model says too seldom counts for more.
 
 Pure. Asked what is wanted, a small model would rather call something than say that no tool here
-helps. How much rather was read off the dev set once: between 0.9 and 1.2 in log-odds seven of its
-eight asks that are too big are told, three without it, and no other ask is taken for one.
+helps. How much rather was read off the dev set once: with 0.9 to 1.2 in log-odds six of its eight
+asks that are too big are told, three without it, and no other ask is taken for one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,26 @@ if TYPE_CHECKING:
 LEAN: Final[Mapping[str, float]] = {"impossible": 1.0}
 """Log-odds added to what is said too seldom."""
 
+LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
+"""The same where what was said before bears on the ask: it need not be looked up."""
+
 _PATH: Final = "/want"
 
 
-def weighed_want(choices: Sequence[Choice]) -> Want | None:
-    """Return what is wanted after all, None where the reply says it already, or did not choose."""
+def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Want | None:
+    """Return what is wanted after all, None where the reply says it already, or did not choose.
+
+    Args:
+        choices: of the first plan.
+        is_known: something that was said before has been shown with the ask.
+    """
+    lean = LEAN_WHEN_KNOWN if is_known else LEAN
     choice = _choice(choices)
     if choice is None or not choice.shares:
         return None
-    weights = {value: share * exp(LEAN.get(value, 0.0)) for value, share in choice.shares}
+    weights = {value: share * exp(lean.get(value, 0.0)) for value, share in choice.shares}
     best = max(weights, key=lambda value: weights[value])
-    is_another = best != choice.value and best in WANTS and best in LEAN
+    is_another = best != choice.value and best in WANTS and best in lean
     return cast("Want", best) if is_another else None
 
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from goliath_local.tools import Tool
 
 
+GUESS_SHARE = 0.9
+"""Below it, a choice that nobody said narrows no lookup."""
+
 MISSING_SHARE = 0.8
 """A value is called missing from this share on; below it the worker is to fill it in."""
 
@@ -86,7 +89,13 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
         if not parts.is_constrained(turn):
             return read(reply.text, tool, shape)
         found = read_spelled_out(
-            reply.text, tool, shape, said=_said(turn), facts=parts.facts(turn), doubted=doubted
+            reply.text,
+            tool,
+            shape,
+            said=_said(turn),
+            facts=parts.facts(turn),
+            doubted=doubted,
+            guessed=_guessed(reply, tool),
         )
         if number == 0 and isinstance(found, Filled):
             failed = judge.failed_before(tool, found.value, turn.steps)
@@ -148,6 +157,7 @@ def read_spelled_out(
     said: str,
     facts: str = "",
     doubted: Sequence[str] = (),
+    guessed: Sequence[str] = (),
 ) -> Arguments | Rejected:
     """Return the arguments of a reply to the spelled-out schema.
 
@@ -161,10 +171,13 @@ def read_spelled_out(
         said: the ask, the conversation and the results.
         facts: what else the model was told.
         doubted: arguments that the model first called missing: their texts have to be said.
+        guessed: filters of a lookup that the model was not sure of: unless said, they are none.
     """
     try:
         value, missing = split_missing(read_json(text), shape.missing)
         value = drop_unsaid(tool, value)
+        if isinstance(value, dict):
+            value = _without(value, unsaid_texts(value, guessed, said))
         if missing:
             return Missing(names=missing, value=value)
         found = without_copied(tool, value, example_dates(), f"{said}\n{facts}")
@@ -200,6 +213,19 @@ def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tup
     path = f"/{shape.missing}"
     named = [choice for choice in reply.choices if choice.path == path and choice.value]
     return tuple(str(choice.value) for choice in named if choice.share < MISSING_SHARE)
+
+
+def _guessed(reply: Reply, tool: Tool) -> tuple[str, ...]:
+    """Return the optional choices of a lookup that the model was not sure of."""
+    if tool.writes:
+        return ()
+    required = tool.parameters.json.get("required", ())
+    paths = {f"/{name}": name for name in tool.parameters.properties if name not in required}
+    return tuple(
+        paths[choice.path]
+        for choice in reply.choices
+        if choice.path in paths and choice.share < GUESS_SHARE
+    )
 
 
 def _failed_before(step: StepRecord) -> Rejected:

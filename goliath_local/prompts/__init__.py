@@ -1,6 +1,6 @@
 """Every sentence the model is given, and the form of the step log."""
 
-from goliath_local.prompts.compare import claims, comparisons, entry_count
+from goliath_local.prompts.compare import Claim, claims, comparisons, entry_count
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -22,6 +22,7 @@ from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_
 from goliath_local.prompts.render import render
 
 __all__ = [
+    "Claim",
     "Example",
     "MenuItem",
     "action_block",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ MOST_TOLD = 6
 MOST_FIELDS = 12
 """Most fields compared; a longer result is left to the model."""
 
-_IN_ASK = re.compile(r"(?<![\w:.,/-])\d+(?:\.\d+)?(?![\d:/-]|[.,]\d)")
+_IN_ASK = re.compile(r"(?<![A-Za-z\d_:.,/-])\d+(?:\.\d+)?(?![\d:/-]|[.,]\d)")
 _FIELD = re.compile(r"(\w+): (-?\d+(?:\.\d+)?)(?=,|$)")
 _TEXT_FIELD = re.compile(r"\w+: ([^,\d-][^,]*)(?=,|$)")
 _ANY_FIELD = re.compile(r"(\w+): (.*?)(?=, \w+: |$)")
@@ -44,6 +45,51 @@ _UNLESS = re.compile(
     r"(?i)\b(unless|except if|außer|es sei denn|sauf si|à moins|salvo|a menos)\b|除非"
 )
 _NUMBERED = re.compile(r"^\d+\. ")
+_STEM = 4
+"""Letters by which two forms of a word are told to be one."""
+
+_NOT = re.compile(r"(?i)\bnot?\b|n't\b|\b(kein\w*|nicht|pas|ne|sin)\b|不(?!到)|没|नहीं")
+"""A condition that is turned round is left to the model."""
+
+_COMPARATORS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (
+        re.compile(
+            r"(?i)\b(at least|or more|or above|mindestens|au moins|al menos|por lo menos)\b|至少"
+        ),
+        ("more", "equal"),
+    ),
+    (
+        re.compile(r"(?i)\b(at most|or less|or below|höchstens|au plus|como máximo)\b|至多|最多"),
+        ("less", "equal"),
+    ),
+    (
+        re.compile(
+            r"(?i)\b(below|under|less|fewer|lower|colder|cooler|smaller|shorter|cheaper|unter|"
+            r"weniger|niedriger|kälter|kleiner|kürzer|billiger|moins|en dessous|inférieur\w*|"
+            r"plus froid|plus bas|menos|menor|por debajo|bajo|más frío)\b|低于|少于|小于|不到|से कम"
+        ),
+        ("less",),
+    ),
+    (
+        re.compile(
+            r"(?i)\b(above|over|exceeds?|higher|warmer|hotter|greater|larger|longer|bigger|"
+            r"more than|dearer|über|mehr|höher|wärmer|größer|länger|teurer|au-dessus|dépasse|"
+            r"supérieur\w*|plus de|plus chaud|plus haut|por encima|mayor|más de|más caliente|"
+            r"supera)\b|高于|超过|多于|大于|से (?:ज़्यादा|अधिक|ऊपर)"
+        ),
+        ("more",),
+    ),
+)
+"""What says how a number has to stand to another, in the languages of the evals."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is true of a result, and what follows from it for a conditional change."""
+
+    text: str
+    acts: bool
+    """The change is to be made."""
 
 
 def comparisons(ask: str, results: Iterable[str]) -> str:
@@ -55,32 +101,68 @@ def comparisons(ask: str, results: Iterable[str]) -> str:
     return "\n".join(_line(number, fields) for number in numbers)
 
 
-def claims(ask: str, condition: str, result: str) -> tuple[str, ...]:
+def claims(ask: str, condition: str, result: str) -> tuple[Claim, ...]:
     """Return the sentences that compare the numbers of a result with those of a condition.
 
-    Empty where there is nothing to compare, or too much.
+    Empty where the condition says no more and no less, where there is nothing to compare, or too
+    much. Fields that the condition names are compared alone.
 
     Args:
         ask: what is wanted, whose words tell which entries are meant.
         condition: the part of it that has to hold first.
         result: of the lookup.
     """
+    wanted = _wanted_relation(condition)
     numbers = list(dict.fromkeys(_IN_ASK.findall(condition)))
     fields = _meant_fields(ask, [result])
-    if not numbers or len(numbers) > MOST_NUMBERS or not 0 < len(fields) <= MOST_FIELDS:
+    if wanted is None or len(numbers) != 1 or len(fields) > MOST_FIELDS:
         return ()
+    (number,) = numbers
     count = entry_count(result)
     counted = [] if count is None else [("", "number of entries", str(count))]
+    compared = _named_fields(condition, [*fields, *counted])
+    forbids = _UNLESS.search(condition) is not None
     return tuple(
-        render(
-            f"guided.claim-{_relation(Decimal(value), Decimal(number))}",
-            what=f"{label}{name}".replace("_", " "),
-            value=value,
-            number=number,
+        _claim(
+            field,
+            number,
+            acts=(_relation(Decimal(field[2]), Decimal(number)) in wanted) != forbids,
         )
-        for number in numbers
-        for label, name, value in [*fields, *counted]
+        for field in compared
     )
+
+
+def _claim(field: tuple[str, str, str], number: str, *, acts: bool) -> Claim:
+    label, name, value = field
+    text = render(
+        f"guided.claim-{_relation(Decimal(value), Decimal(number))}",
+        what=f"{label}{name}".replace("_", " "),
+        value=value,
+        number=number,
+    )
+    return Claim(text=f"{text}, {render('guided.act' if acts else 'guided.leave')}", acts=acts)
+
+
+def _wanted_relation(condition: str) -> frozenset[str] | None:
+    """Return the relations that fulfil the condition, None where it does not say which."""
+    if _NOT.search(condition):
+        return None
+    found = [relation for pattern, relation in _COMPARATORS if pattern.search(condition)]
+    ends = [relation for relation in found if len(relation) > 1] or found
+    return frozenset(ends[0]) if len({frozenset(end) for end in ends}) == 1 else None
+
+
+def _named_fields(
+    condition: str, fields: Sequence[tuple[str, str, str]]
+) -> Sequence[tuple[str, str, str]]:
+    said = _stems(condition.replace("%", " percent "))
+    shared = [len(said & _stems(name)) for _, name, _ in fields]
+    most = max(shared, default=0)
+    return [field for field, count in zip(fields, shared, strict=True) if count == most]
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in re.findall(r"[^\W\d_]{3,}", text.casefold())}
 
 
 def entry_count(result: str) -> int | None:
@@ -149,7 +231,7 @@ def _extremes(name: str, values: Sequence[str], labels: Sequence[str]) -> list[s
         numbers = [Decimal(value) for value in values]
         ends = [("highest", max(numbers)), ("lowest", min(numbers))]
         return [
-            render(f"guided.{word}", name=name, label=labels[numbers.index(end)], value=end)
+            render(f"guided.{word}", name=name, label=labels[numbers.index(end)], value=f"{end}")
             for word, end in ends
             if numbers.count(end) == 1
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.prompts import entry_count, known_already, seen_by_code
+from goliath_local.prompts.compare import standouts
 from goliath_local.records import Exchange, StepRecord
 
 FACTS = {"home station": "Lindau", "height": "174 cm", "today": "Tuesday 2026-04-14"}
@@ -70,5 +71,27 @@ def test_code_shows_the_entry_that_is_named_and_says_what_unless_means():
     assert told.startswith(f"{named}\nCompared with 60: photos used 67 is more")
     assert told.endswith("nothing is done.")
     assert seen_by_code(ask, [step], is_conditional=False) == named
-    assert seen_by_code("which is fullest?", [step], is_conditional=False) == ""
+    most = "Of these, highest used: photos (67); lowest used: music (12)."
+    assert seen_by_code("which is fullest?", [step], is_conditional=False) == most
     assert seen_by_code(ask, [], is_conditional=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        (
+            "1. door: a, locked: true\n2. door: back, locked: false\n3. door: c, locked: true",
+            "Of these, the only one with locked false: back.",
+        ),
+        ("1. id: 1, name: a\n2. id: 2, name: b\n3. id: 3, name: c", ""),
+        ("1. name: a, used: 1\n2. name: b, used: 2", ""),
+        ("1. used: 1\n2. used: 2\n3. used: 3", ""),
+        (
+            "1. name: a, used: 5\n2. name: b, used: 5\n3. name: c, used: 1",
+            "Of these, lowest used: c (1).",
+        ),
+        ("none", ""),
+    ],
+)
+def test_an_entry_that_stands_out_is_told(result, told):
+    assert standouts(result) == told
