@@ -22,10 +22,9 @@ run: setup  ## one ask on the demo tools: make run ASK="What is on my list today
 chat: setup  ## talk to it, with the demo tools
 	@$(BIN)/goliath-local chat --pull -T demo
 
-test: setup  ## every test: plain and slow in two processes, then on real weights in one
+test: setup  ## every test: plain, slow and on real weights, in two processes with a core each
 	@$(BIN)/goliath-local models pull smollm2-135m qwen2.5-coder-0.5b
-	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not model"; \
-	  plain=$$?; $(BIN)/pytest -q -m model && exit $$plain
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 test-plain: setup  ## only what needs no weights and takes moments
 	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not model and not slow"

@@ -97,8 +97,8 @@ class Choice:
     runner_up: str | None = None
     runner_up_share: float = 0.0
     shares: tuple[tuple[str, float], ...] = ()
-    """The likeliest values with their shares, the taken one among them; values that begin alike
-    and were not told apart have one share in common. Empty where a model does not say."""
+    """The likeliest values, at most six, with their shares; values that begin alike and were not
+    told apart have one share in common. Empty where a model does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MACHINERY_CARD = "smollm2-135m"
 QUALITY_CARD = "qwen2.5-coder-1.5b"
 MACHINERY_CASES = 6
+"""Of as many kinds; that every event happens is seen to by the arrangements of `machinery`."""
 
 TOOL_SETS = 6
 """The head of every tool set is evaluated once, half a minute on a small machine: as many as the

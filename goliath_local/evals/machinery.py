@@ -16,12 +16,13 @@ from goliath_local.evals.scene import watched
 from goliath_local.events import Event
 from goliath_local.extensions import Extension
 from goliath_local.memory import in_memory
+from goliath_local.model import CountingModel
 from goliath_local.tools import define_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from goliath_local.model import Model, Reply, Request
+    from goliath_local.model import Capabilities, Model, PromptTokens, Reply, Request
     from goliath_local.records import MemoryState
     from goliath_local.tools import Tool
 
@@ -35,13 +36,13 @@ EVENTS: tuple[str, ...] = tuple(
 )
 """Every class of event that a trace can hold."""
 
-_ASKS = ("Good morning!", "What is on my list?", "Thank you.", "Anything else?", "Bye.")
 MOST_TOKENS = 48
 """Of a reply in prose."""
 
 MOST_TITLE = 40
 """Characters of the one text argument."""
 
+_ASKS = ("Good morning!", "What is on my list?", "Thank you.", "Anything else?", "Bye.")
 _NO_ROOM = "no room on the disk"
 
 
@@ -64,7 +65,6 @@ class Machinery:
 async def run_machinery(model: Model) -> Machinery:
     """Play the arrangements and return what happened; a turn that raises is noted."""
     found = Machinery()
-    model = _Brief(model)
     for arrange in (_all_tools, _long_talk, _stumble, _hand_over):
         try:
             await arrange(model, found)
@@ -87,7 +87,7 @@ async def _long_talk(model: Model, found: Machinery) -> None:
 
 
 async def _stumble(model: Model, found: Machinery) -> None:
-    agent = _agent(_Stumbling(model), found, iter([None]))
+    agent = _agent(model, found, iter([None]), loses_first=True)
     _count(found, await agent.run("Good morning!"))
 
 
@@ -96,7 +96,14 @@ async def _hand_over(model: Model, found: Machinery) -> None:
     _count(found, await agent.run("What is on my list?"))
 
 
-def _agent(model: Any, found: Machinery, plans: Iterator[str | None], **options: Any) -> Any:
+def _agent(
+    model: Model,
+    found: Machinery,
+    plans: Iterator[str | None],
+    *,
+    loses_first: bool = False,
+    **options: Any,
+) -> Any:
     def steer(data: Any) -> dict[str, Any] | None:
         name = next(plans, None)
         if name is None:
@@ -104,7 +111,7 @@ def _agent(model: Any, found: Machinery, plans: Iterator[str | None], **options:
         return {"plan": {"kind": "tool", "tool": name, "brief": data.plan.brief}}
 
     return create_agent(
-        model=model,
+        model=_terse(model, loses_first=loses_first),
         tools=[watched(tool, found.invalid.append) for tool in _tools()],
         confirm=lambda _request: True,
         fallback=lambda _request, **_more: {"text": "handed over"},
@@ -159,33 +166,43 @@ class _FullDisk:
         raise OSError(_NO_ROOM)
 
 
-class _Brief:
-    """A model that is let say little in prose: what it says is worth nothing here."""
+class _Terse:
+    """A model that is let say little in prose, since what it says is worth nothing here.
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    Its first reply is lost where that is wanted, so that a retry follows.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+    def __init__(self, model: Model, *, loses_first: bool = False) -> None:
+        self._model, self._loses_next = model, loses_first
 
     async def generate(self, request: Request) -> Reply:
         if request.schema is None:
             request = replace(request, max_tokens=min(MOST_TOKENS, request.max_tokens))
-        return await self._model.generate(request)
-
-
-class _Stumbling:
-    """A model whose first reply is lost, so that a retry follows."""
-
-    def __init__(self, model: Model) -> None:
-        self._model, self._has_stumbled = model, False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    async def generate(self, request: Request) -> Reply:
         reply = await self._model.generate(request)
-        if self._has_stumbled:
-            return reply
-        self._has_stumbled = True
-        return replace(reply, text="")
+        if self._loses_next:
+            self._loses_next = False
+            return replace(reply, text="")
+        return reply
+
+
+class _TerseCounting(_Terse):
+    """The same for a model that counts, which is asked otherwise."""
+
+    def __init__(self, model: CountingModel, *, loses_first: bool = False) -> None:
+        super().__init__(model, loses_first=loses_first)
+        self._counting = model
+
+    def capabilities(self) -> Capabilities:
+        return self._counting.capabilities()
+
+    def count_text(self, text: str) -> int:
+        return self._counting.count_text(text)
+
+    def count_request(self, request: Request) -> PromptTokens:
+        return self._counting.count_request(request)
+
+
+def _terse(model: Model, *, loses_first: bool = False) -> Model:
+    if isinstance(model, CountingModel):
+        return _TerseCounting(model, loses_first=loses_first)
+    return _Terse(model, loses_first=loses_first)

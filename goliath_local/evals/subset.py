@@ -1,7 +1,7 @@
 """Which part of a set is played where there is no time for all of it.
 
-Pure. The rule knows names and kinds only, never how a case came out: within a kind the order is
-that of the hash of the names, and the kinds take turns.
+Pure. The rule knows names, kinds and tool sets only, never how a case came out: within a kind the
+order is that of the hash of the names, and the kinds take turns.
 """
 
 from __future__ import annotations

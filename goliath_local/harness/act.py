@@ -64,6 +64,7 @@ async def one_step(turn: Turn, planned: Planned) -> Escalation | Decided | None:
 
 
 async def _fill(turn: Turn, call: Call) -> Escalation | None:
+    turn.alike = ()
     found = await worker.fill(turn, call.tool, call.plan)
     if isinstance(found, Escalation):
         return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from goliath_local.prompts import fields_of, name_of
 from goliath_local.tools import says_figure
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def fits_several(arguments: Json, steps: Sequence[StepRecord], *, ask: str) -> t
 
 
 def names_of(entries: Sequence[str]) -> tuple[str, ...]:
-    """Return what the entries are called by: the first text of each that is no id."""
-    named = ([value for name, value in _FIELD.findall(entry) if name != "id"] for entry in entries)
-    return tuple(values[0].strip() for values in named if values)
+    """Return what the entries are called by; the entries themselves where names do not differ."""
+    names = tuple(name_of(row) for entry in entries for row in fields_of(f"1. {entry}"))
+    return names if all(names) and len(set(names)) == len(entries) else tuple(entries)
 
 
 def _taken(rows: Sequence[str], arguments: Json) -> str | None:

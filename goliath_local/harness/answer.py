@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from goliath_local.harness.state import Turn
     from goliath_local.records import StepRecord
     from goliath_local.schema import Declared
+
+_LEAST_REPEATED = 12
+"""Characters from which on an answer is told to repeat the ask; `ok` is an answer."""
 
 Said: TypeAlias = tuple[str, Any]
 """The text, and for a structured answer the validated value."""
@@ -143,16 +147,19 @@ def _going_on(draft: Draft, text: str, place: str) -> Draft:
 
 
 def _telling(turn: Turn, said: Said) -> Said | Rejected:
-    """Return the answer, unless it names nothing of what was changed, or not all that is meant."""
+    """Return the answer, unless it repeats the ask or leaves out what it is about."""
+    if _repeats(said[0], turn.ask):
+        return Rejected(problem="the answer repeats the ask", hint=render("guided.repeats"))
     values = _untold(turn, said[0])
     if not values:
         return said
-    hint = render("guided.say", values=", ".join(values))
-    return Rejected(problem="the answer names nothing of what was changed", hint=hint)
+    text = "guided.which" if _asks_which(turn) else "guided.say"
+    hint = render(text, values=", ".join(values))
+    return Rejected(problem="the answer leaves out what it is about", hint=hint)
 
 
 def _told_at_last(turn: Turn, said: Said) -> Said:
-    """Return the second answer, with what the change was about behind it if it is still untold."""
+    """Return the second answer, with what it is about behind it if that is still untold."""
     values = _untold(turn, said[0])
     if not values:
         return said
@@ -163,11 +170,20 @@ def _told_at_last(turn: Turn, said: Said) -> Said:
 
 
 def _untold(turn: Turn, text: str) -> tuple[str, ...]:
-    is_asking = bool(turn.alike and turn.steps) and turn.steps[-1].skipped
-    if is_asking:
+    if _asks_which(turn):
         told = all(name.casefold() in text.casefold() for name in turn.alike)
         return () if told else turn.alike
     return left_out(text, turn.steps, ask=turn.ask)
+
+
+def _asks_which(turn: Turn) -> bool:
+    return bool(turn.alike and turn.steps) and turn.steps[-1].skipped
+
+
+def _repeats(text: str, ask: str) -> bool:
+    """Return whether the answer is nothing but words of the ask, in their order."""
+    said, asked = (" ".join(re.findall(r"\w+", each.casefold())) for each in (text, ask))
+    return len(said) >= _LEAST_REPEATED and said in asked
 
 
 def _twice(turn: Turn) -> Reason:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from goliath_local.budget import Draft, estimate_tokens
 from goliath_local.events import PlanEvent
@@ -21,27 +21,29 @@ from goliath_local.extensions import (
 )
 from goliath_local.harness import guided, judge, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
-from goliath_local.harness.offer import (
-    Offer,
-    condition_of,
-    first_needed,
-    has_another_way,
-    is_conditional,
-    offer,
-)
+from goliath_local.harness.offer import Offer, first_needed, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
-from goliath_local.harness.wanted import weighed_want, with_want
+from goliath_local.harness.wanted import weighed_want
 from goliath_local.model import Stage
-from goliath_local.prompts import MenuItem, built_in_turns, changes_made, claims, render, tool_menu
-from goliath_local.records import Plan, Reason, Want
+from goliath_local.prompts import (
+    MenuItem,
+    built_in_turns,
+    changes_made,
+    claims,
+    is_conditional,
+    render,
+    tool_menu,
+)
+from goliath_local.records import Plan, Reason
 
 if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
     from goliath_local.model import ExampleTurn, JsonSchema, Reply
     from goliath_local.prompts import Claim
+    from goliath_local.records import Want
     from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
@@ -165,7 +167,7 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     if isinstance(found, Rejected):
         return found
     return Planned(
-        plan=_possible(turn, scope, found),
+        plan=_with_what_it_needs(turn, scope, found),
         confidence=judge.confidence(reply.choices),
         choices=reply.choices,
         want=None if turn.steps else read_want(reply.text),
@@ -178,15 +180,15 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
     if isinstance(reply, Escalation | Rejected) or turn.steps:
         return reply
     want = weighed_want(reply.choices, is_known=bool(guided.known(turn)))
-    if want is None:
+    if want is None or not parts.is_constrained(turn):
         return reply
-    held = await ask_model(turn, request(turn, scope, hint=hint, want=want))
+    held = await ask_model(turn, request(turn, scope, hint=hint, want=cast("Want", want.value)))
     if isinstance(held, Escalation | Rejected):
         return held
-    return replace(held, choices=with_want(held.choices, want, first=reply.choices))
+    return replace(held, choices=(want, *held.choices))
 
 
-def _possible(turn: Turn, scope: Scope, plan: Plan) -> Plan:
+def _with_what_it_needs(turn: Turn, scope: Scope, plan: Plan) -> Plan:
     """Return the plan with what its tool needs first in the tool's place."""
     if plan.tool is None or not parts.is_constrained(turn):
         return plan
@@ -279,13 +281,22 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
     offered = _offer(turn, scope)
     if turn.steps or not offered.tools:
         return planning_schema(offered.tools, closing=offered.closing, claims=_claims(turn))
-    reads = tuple(name for name in offered.tools if not tools[name].writes)
+    named = {name: tools[name] for name in scope.tools}
+    reads = tuple(
+        name
+        for name in offered.tools
+        if not (tools[name].writes or tools[first_needed(name, named, turn.steps)].writes)
+    )
     return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=want)
 
 
 def _claims(turn: Turn) -> tuple[Claim, ...]:
-    """Return what the reason for a conditional change may be, where plain code can compare."""
+    """Return what the reason for a conditional change may be, where plain code can compare.
+
+    None once a change was tried: what was declined or failed is not to be tried again.
+    """
     reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
-    if turn.want != "change-if" or not reads or has_another_way(turn.ask):
+    was_tried = any(step.writes for step in turn.steps)
+    if turn.want != "change-if" or was_tried or not reads:
         return ()
-    return claims(turn.ask, condition_of(turn.ask), reads[-1].result or "")
+    return claims(turn.ask, reads[-1].result or "")

@@ -1,17 +1,17 @@
 """What the next plan may choose, where the reply is decoded under a grammar.
 
-Pure. Only the enums of a constrained reply are narrowed by this: a plan that names another tool
-nevertheless meets the rules of `judge`.
+Pure. The enums of a constrained reply are narrowed by this, and a tool that needs another first
+gives way to it; a plan that names another tool nevertheless meets the rules of `judge`.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.harness.judge import is_stale, unmet
+from goliath_local.harness.near_miss import near_miss
 from goliath_local.prompts import entry_count
 
 if TYPE_CHECKING:
@@ -28,26 +28,8 @@ _SEVERAL = re.compile(
 _LIST = re.compile(r"[,、،]|\b(?:each|every|all|both|jed\w+|alle|beide|chaque|tous|todos)\b", re.I)
 """What says that one wish may need the same lookup for several things."""
 
-_CONDITION = re.compile(
-    r"(?i)\b(if|unless|in case|wenn|falls|sofern|si|sauf si|s'il|agar)\b|अगर|यदि|如果|要是|除非"
-)
-"""What makes a wish depend on something, in the languages of the evals."""
-
-_OTHERWISE = re.compile(
-    r"(?i)\b(otherwise|else|if not|sonst|andernfalls|sinon|autrement|si no|de lo contrario)\b|"
-    r"否则|不然|वरना|नहीं तो"
-)
-
-_CLAUSE_END = re.compile(r"[,;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]")
-"""Where a condition ends; a point within a number is none."""
-
 _IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
 """A name or a description of a value that a person does not say, but a lookup gives."""
-
-_BETWEEN = re.compile(r"[,;:\n]|\.\s")
-_MARKS = " .'\"()[]"
-_ALMOST = 0.8
-"""From this ratio on two texts are one, written differently: one letter of six to eight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +66,7 @@ def offer(
         reads = tuple(name for name in useful if not tools[name].writes)
         may_help = not lacking.writes or _can_be_looked_up(lacking, last, reads)
         return Offer(tools=reads) if may_help else Offer(tools=(), closing=("answer",))
-    named = _misspelt(last, useful) or _named_by_failure(last, useful)
+    named = _nearly_right(last, useful) or _named_by_failure(last, useful)
     return Offer(tools=named, closing=()) if named else Offer(tools=useful)
 
 
@@ -102,22 +84,6 @@ def first_needed(name: str, tools: Mapping[str, Tool], steps: Sequence[StepRecor
     return name
 
 
-def is_conditional(ask: str) -> bool:
-    """Return whether the ask says that something has to hold first."""
-    return _CONDITION.search(ask) is not None
-
-
-def has_another_way(ask: str) -> bool:
-    """Return whether the ask says what to do if the condition does not hold."""
-    return _OTHERWISE.search(ask) is not None
-
-
-def condition_of(ask: str) -> str:
-    """Return what has to hold first: from the word of condition to the end of its clause."""
-    found = _CONDITION.search(ask)
-    return _CLAUSE_END.split(ask[found.start() :], maxsplit=1)[0] if found else ""
-
-
 def _useful(
     names: Sequence[str],
     tools: Mapping[str, Tool],
@@ -132,11 +98,13 @@ def _useful(
         return ()
     once = not has_several and _LIST.search(ask) is None
     named = {name: tools[name] for name in names}
+    asks = want == "question"
     return tuple(
         name
         for name in names
-        if _can_help(named[first_needed(name, named, steps)], steps, once=once)
-        and (want != "question" or not tools[name].writes)
+        for needed in [named[first_needed(name, named, steps)]]
+        if _can_help(needed, steps, once=once)
+        and not (asks and (tools[name].writes or needed.writes))
     )
 
 
@@ -184,18 +152,10 @@ def _can_be_looked_up(tool: Tool, step: StepRecord, names: Sequence[str]) -> boo
     return any(_IDENTIFIER.search(text) or any(name in text for name in names) for text in texts)
 
 
-def _misspelt(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:
+def _nearly_right(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:
     """Return the tool that failed, where its error lists almost the text that it was given."""
-    if step is None or step.tool is None or not step.failed or step.tool not in names:
-        return ()
-    given = step.input.values() if isinstance(step.input, dict) else ()
-    listed = [part.strip(_MARKS).casefold() for part in _BETWEEN.split(step.result or "")]
-    texts = [value.casefold() for value in given if isinstance(value, str) and value.isalpha()]
-    is_close = any(
-        difflib.get_close_matches(text, set(listed) - {text}, n=1, cutoff=_ALMOST)
-        for text in texts
-    )
-    return (step.tool,) if is_close else ()
+    is_meant = step is not None and step.tool in names and near_miss(step) is not None
+    return (step.tool,) if is_meant and step is not None and step.tool else ()
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

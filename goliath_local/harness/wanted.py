@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import exp
-from typing import TYPE_CHECKING, Final, cast
-
-from goliath_local.harness.plans import WANTS
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goliath_local.model import Choice
-    from goliath_local.records import Want
 
 LEAN: Final[Mapping[str, float]] = {"impossible": 1.0}
 """Log-odds added to what is said too seldom."""
@@ -28,46 +25,31 @@ LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
 _PATH: Final = "/want"
 
 
-def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Want | None:
-    """Return what is wanted after all, None where the reply says it already, or did not choose.
+def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice | None:
+    """Return the choice of what is wanted after all, None where the reply stands.
+
+    Its shares are the weighed ones.
 
     Args:
         choices: of the first plan.
         is_known: something that was said before has been shown with the ask.
     """
-    lean = LEAN_WHEN_KNOWN if is_known else LEAN
-    choice = _choice(choices)
+    choice = next((choice for choice in choices if choice.path == _PATH), None)
     if choice is None or not choice.shares:
         return None
+    lean = LEAN_WHEN_KNOWN if is_known else LEAN
     weights = {value: share * exp(lean.get(value, 0.0)) for value, share in choice.shares}
-    best = max(weights, key=lambda value: weights[value])
-    is_another = best != choice.value and best in WANTS and best in lean
-    return cast("Want", best) if is_another else None
-
-
-def with_want(
-    choices: Sequence[Choice], want: Want, *, first: Sequence[Choice]
-) -> tuple[Choice, ...]:
-    """Return the choices of a reply that was held to a want, with how sure the model was of it.
-
-    Args:
-        choices: of that reply.
-        want: what it was held to.
-        first: the choices of the reply before.
-    """
-    choice = _choice(first)
-    if choice is None:
-        return tuple(choices)
-    share = dict(choice.shares)[want]
-    made = replace(
+    total = sum(weights.values())
+    ranked = sorted(((weight / total, value) for value, weight in weights.items()), reverse=True)
+    (share, best), *others = ranked
+    if best == choice.value or best not in lean:
+        return None
+    second = others[0] if others else (0.0, choice.value)
+    return replace(
         choice,
-        value=want,
+        value=best,
         share=share,
-        runner_up=choice.value,
-        runner_up_share=choice.share,
+        runner_up=second[1],
+        runner_up_share=second[0],
+        shares=tuple((value, share) for share, value in ranked),
     )
-    return (made, *choices)
-
-
-def _choice(choices: Sequence[Choice]) -> Choice | None:
-    return next((choice for choice in choices if choice.path == _PATH), None)

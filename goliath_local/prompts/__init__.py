@@ -1,6 +1,8 @@
 """Every sentence the model is given, and the form of the step log."""
 
-from goliath_local.prompts.compare import Claim, claims, comparisons, entry_count
+from goliath_local.prompts.claims import Claim, claims
+from goliath_local.prompts.compare import comparisons, entry_count, fields_of, name_of
+from goliath_local.prompts.conditions import is_conditional
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -39,8 +41,11 @@ __all__ = [
     "example_turns",
     "exchange_parts",
     "fact_lines",
+    "fields_of",
+    "is_conditional",
     "known_already",
     "log_line",
+    "name_of",
     "plan_turns",
     "read_example",
     "render",

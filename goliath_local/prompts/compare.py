@@ -1,18 +1,18 @@
 """What plain code sees better in a result than a small model: which entry, and more or less.
 
 Pure. A 1.5B model was seen to say that 17 is below 10 and to act on it, and to read the value of
-one entry from the next. So a prompt says how the numbers stand to each other, and shows the
-entries that the ask names once more.
+one entry from the next. So a prompt says how the numbers stand to each other, shows the entries
+that the ask names once more, and tells which ones stand out.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from goliath_local.prompts.conditions import is_exception
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -37,59 +37,14 @@ _IN_ASK = re.compile(r"(?<![A-Za-z\d_:.,/-])\d+(?:\.\d+)?(?![\d:/-]|[.,]\d)")
 _FIELD = re.compile(r"(\w+): (-?\d+(?:\.\d+)?)(?=,|$)")
 _TEXT_FIELD = re.compile(r"\w+: ([^,\d-][^,]*)(?=,|$)")
 _ANY_FIELD = re.compile(r"(\w+): (.*?)(?=, \w+: |$)")
+_IS_FIELD = re.compile(r"\w+: \S")
+_IS_MARK = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number|phone|year)$")
+"""Names of values that tell entries apart and mean no amount."""
+
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SWITCHES = frozenset({"true", "false", "null"})
-_TWO = 2
 _NUMBER_OF_ROW = re.compile(r"^(\d+)\. ", re.MULTILINE)
-_UNLESS = re.compile(
-    r"(?i)\b(unless|except if|außer|es sei denn|sauf si|à moins|salvo|a menos)\b|除非"
-)
 _NUMBERED = re.compile(r"^\d+\. ")
-_STEM = 4
-"""Letters by which two forms of a word are told to be one."""
-
-_NOT = re.compile(r"(?i)\bnot?\b|n't\b|\b(kein\w*|nicht|pas|ne|sin)\b|不(?!到)|没|नहीं")
-"""A condition that is turned round is left to the model."""
-
-_COMPARATORS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (
-        re.compile(
-            r"(?i)\b(at least|or more|or above|mindestens|au moins|al menos|por lo menos)\b|至少"
-        ),
-        ("more", "equal"),
-    ),
-    (
-        re.compile(r"(?i)\b(at most|or less|or below|höchstens|au plus|como máximo)\b|至多|最多"),
-        ("less", "equal"),
-    ),
-    (
-        re.compile(
-            r"(?i)\b(below|under|less|fewer|lower|colder|cooler|smaller|shorter|cheaper|unter|"
-            r"weniger|niedriger|kälter|kleiner|kürzer|billiger|moins|en dessous|inférieur\w*|"
-            r"plus froid|plus bas|menos|menor|por debajo|bajo|más frío)\b|低于|少于|小于|不到|से कम"
-        ),
-        ("less",),
-    ),
-    (
-        re.compile(
-            r"(?i)\b(above|over|exceeds?|higher|warmer|hotter|greater|larger|longer|bigger|"
-            r"more than|dearer|über|mehr|höher|wärmer|größer|länger|teurer|au-dessus|dépasse|"
-            r"supérieur\w*|plus de|plus chaud|plus haut|por encima|mayor|más de|más caliente|"
-            r"supera)\b|高于|超过|多于|大于|से (?:ज़्यादा|अधिक|ऊपर)"
-        ),
-        ("more",),
-    ),
-)
-"""What says how a number has to stand to another, in the languages of the evals."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What is true of a result, and what follows from it for a conditional change."""
-
-    text: str
-    acts: bool
-    """The change is to be made."""
 
 
 def comparisons(ask: str, results: Iterable[str]) -> str:
@@ -101,70 +56,6 @@ def comparisons(ask: str, results: Iterable[str]) -> str:
     return "\n".join(_line(number, fields) for number in numbers)
 
 
-def claims(ask: str, condition: str, result: str) -> tuple[Claim, ...]:
-    """Return the sentences that compare the numbers of a result with those of a condition.
-
-    Empty where the condition says no more and no less, where there is nothing to compare, or too
-    much. Fields that the condition names are compared alone.
-
-    Args:
-        ask: what is wanted, whose words tell which entries are meant.
-        condition: the part of it that has to hold first.
-        result: of the lookup.
-    """
-    wanted = _wanted_relation(condition)
-    numbers = list(dict.fromkeys(_IN_ASK.findall(condition)))
-    fields = _meant_fields(ask, [result])
-    if wanted is None or len(numbers) != 1 or len(fields) > MOST_FIELDS:
-        return ()
-    (number,) = numbers
-    count = entry_count(result)
-    counted = [] if count is None else [("", "number of entries", str(count))]
-    compared = _named_fields(condition, [*fields, *counted])
-    forbids = _UNLESS.search(condition) is not None
-    return tuple(
-        _claim(
-            field,
-            number,
-            acts=(_relation(Decimal(field[2]), Decimal(number)) in wanted) != forbids,
-        )
-        for field in compared
-    )
-
-
-def _claim(field: tuple[str, str, str], number: str, *, acts: bool) -> Claim:
-    label, name, value = field
-    text = render(
-        f"guided.claim-{_relation(Decimal(value), Decimal(number))}",
-        what=f"{label}{name}".replace("_", " "),
-        value=value,
-        number=number,
-    )
-    return Claim(text=f"{text}, {render('guided.act' if acts else 'guided.leave')}", acts=acts)
-
-
-def _wanted_relation(condition: str) -> frozenset[str] | None:
-    """Return the relations that fulfil the condition, None where it does not say which."""
-    if _NOT.search(condition):
-        return None
-    found = [relation for pattern, relation in _COMPARATORS if pattern.search(condition)]
-    ends = [relation for relation in found if len(relation) > 1] or found
-    return frozenset(ends[0]) if len({frozenset(end) for end in ends}) == 1 else None
-
-
-def _named_fields(
-    condition: str, fields: Sequence[tuple[str, str, str]]
-) -> Sequence[tuple[str, str, str]]:
-    said = _stems(condition.replace("%", " percent "))
-    shared = [len(said & _stems(name)) for _, name, _ in fields]
-    most = max(shared, default=0)
-    return [field for field, count in zip(fields, shared, strict=True) if count == most]
-
-
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in re.findall(r"[^\W\d_]{3,}", text.casefold())}
-
-
 def entry_count(result: str) -> int | None:
     """Return how many entries a list has that was made into a result, None when it is no list."""
     if result.strip() == "none":
@@ -173,6 +64,23 @@ def entry_count(result: str) -> int | None:
     if not numbers or numbers[0] != "1":
         return None
     return int(numbers[-1])
+
+
+def fields_of(result: str) -> list[dict[str, str]]:
+    """Return the fields of each entry shown, or of the one object that a result is."""
+    lines = result.splitlines()
+    rows = [_NUMBERED.sub("", line) for line in lines if _NUMBERED.match(line)]
+    if rows:
+        return [dict(_ANY_FIELD.findall(row)) for row in rows]
+    fields = dict(line.split(": ", 1) for line in lines if _IS_FIELD.match(line))
+    return [fields] if fields else []
+
+
+def name_of(row: Mapping[str, str]) -> str:
+    """Return the text that an entry is called by: its first that is no number, switch or id."""
+    texts = (value for name, value in row.items() if not _IS_MARK.search(name))
+    is_name = (text for text in texts if text not in _SWITCHES and not _NUMBER.fullmatch(text))
+    return next(is_name, "")
 
 
 def named_rows(ask: str, result: str) -> str:
@@ -189,11 +97,13 @@ def standouts(result: str) -> str:
 
     Whoever asks "which" means one of these, and a small model takes a neighbour for it.
     """
-    rows = [_numbered_fields(row) for row in result.splitlines() if _NUMBERED.match(row)]
-    labels = [_name_of(row) for row in rows]
-    if len(rows) < LEAST_ROWS or not all(labels):
+    rows = fields_of(result)
+    labels = [name_of(row) for row in rows]
+    if len(rows) < LEAST_ROWS or len(rows) != entry_count(result) or not all(labels):
         return ""
-    names = [name for name in rows[0] if name != "id" and all(name in row for row in rows)]
+    names = [
+        name for name in rows[0] if not _IS_MARK.search(name) and all(name in row for row in rows)
+    ]
     told = [
         sentence
         for name in names
@@ -204,7 +114,7 @@ def standouts(result: str) -> str:
 
 def exception_rule(ask: str) -> str:
     """Return the sentence that says what `unless` means, empty for an ask without it."""
-    return render("guided.unless") if _UNLESS.search(ask) else ""
+    return render("guided.unless") if is_exception(ask) else ""
 
 
 def _line(number: str, fields: Sequence[tuple[str, str, str]]) -> str:
@@ -237,21 +147,10 @@ def _extremes(name: str, values: Sequence[str], labels: Sequence[str]) -> list[s
         ]
     counts = Counter(values)
     alone = [value for value, count in counts.items() if count == 1]
-    if len(counts) != _TWO or len(alone) != 1:
+    if len(counts) != 2 or len(alone) != 1:
         return []
     label = labels[values.index(alone[0])]
     return [render("guided.only", name=name, value=alone[0], label=label)]
-
-
-def _numbered_fields(row: str) -> dict[str, str]:
-    return dict(_ANY_FIELD.findall(_NUMBERED.sub("", row)))
-
-
-def _name_of(row: Mapping[str, str]) -> str:
-    """Return the text that an entry is called by: its first that is no number and no switch."""
-    texts = (value for name, value in row.items() if name != "id")
-    is_name = (text for text in texts if text not in _SWITCHES and not _NUMBER.fullmatch(text))
-    return next(is_name, "")
 
 
 def _meant_fields(ask: str, results: Iterable[str]) -> list[tuple[str, str, str]]:

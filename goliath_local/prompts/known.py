@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from goliath_local.prompts.menu import DAY_FACTS
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _LEAST_SHARED = 2
 """Words that a remark, or a fact with so many words to its name, shares with the ask."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_EMPTY = frozenset(
+EMPTY_WORDS = frozenset(
     re.findall(
         r"\w+",
         "the and for was were are you your did does has have had with what when which who whom "
@@ -36,11 +37,15 @@ _EMPTY = frozenset(
 def known_already(ask: str, facts: Mapping[str, str], recent: Iterable[Exchange]) -> str:
     """Return what was said before and shares its words with the ask, empty if nothing does.
 
-    A remark counts when it was no question and nothing was done about it: what a tool has told
-    may have changed since.
+    The day of today is nothing of the kind, though many an ask says "today". A remark counts when
+    it was no question and nothing was done about it: what a tool has told may have changed since.
     """
     words = _words(ask)
-    said = [f"{name}: {value}" for name, value in facts.items() if _is_named(name, words)]
+    said = [
+        f"{name}: {value}"
+        for name, value in facts.items()
+        if name.casefold() not in DAY_FACTS and _is_named(name, words)
+    ]
     remarks = [
         exchange.ask
         for exchange in recent
@@ -58,4 +63,4 @@ def _is_named(name: str, words: set[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - _EMPTY
+    return {word.casefold() for word in _WORD.findall(text)} - EMPTY_WORDS

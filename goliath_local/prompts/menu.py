@@ -17,7 +17,7 @@ from goliath_local.prompts.render import render
 
 Schema: TypeAlias = Mapping[str, Any]
 
-_TODAY = {"today", "date", "now"}
+DAY_FACTS = {"today", "date", "now"}
 """Facts that say which day it is."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -80,7 +80,7 @@ def fact_lines(facts: Mapping[str, str], *, with_days: bool = True) -> str:
 
 def _days(facts: Mapping[str, str]) -> list[str]:
     """Return the days around today by name, so that a model copies instead of counts."""
-    said = next((facts[key] for key in facts if key.casefold() in _TODAY), "")
+    said = next((facts[key] for key in facts if key.casefold() in DAY_FACTS), "")
     found = _DATE.search(said)
     try:
         today = dt.date.fromisoformat(found.group()) if found else None

@@ -9,6 +9,7 @@ from goliath_local.tools.arguments import (
     spelled_out,
     split_missing,
     takes_arguments,
+    with_value,
 )
 from goliath_local.tools.call import (
     CallResult,
@@ -19,7 +20,12 @@ from goliath_local.tools.call import (
     run_callable,
 )
 from goliath_local.tools.declare import ToolOptions, define_tool, tool
-from goliath_local.tools.figures import says_figure, without_copied, without_unsaid_figures
+from goliath_local.tools.figures import (
+    Checked,
+    says_figure,
+    without_copied,
+    without_unsaid_figures,
+)
 from goliath_local.tools.grounding import unsaid_texts
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
@@ -36,6 +42,7 @@ from goliath_local.tools.values import NotJson, canonical_equal, json_copy
 __all__ = [
     "ArgumentSchema",
     "CallResult",
+    "Checked",
     "Execute",
     "FormatOutput",
     "Formatted",
@@ -66,6 +73,7 @@ __all__ = [
     "tool",
     "tools_by_name",
     "unsaid_texts",
+    "with_value",
     "without_copied",
     "without_unsaid_figures",
 ]

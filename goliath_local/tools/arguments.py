@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,6 +85,21 @@ def spelled_out(shape: ArgumentSchema, *, said: str = "") -> ArgumentSchema:
     shared = {key: shape.schema[key] for key in _SHARED if key in shape.schema}
     either = {**shared, "anyOf": [_whole(complete), _whole(named)]}
     return ArgumentSchema(schema=either, missing=name)
+
+
+def with_value(shape: ArgumentSchema, name: str, value: str) -> ArgumentSchema:
+    """Return the schema in which an argument has this value, wherever it may be filled in."""
+
+    def held(schema: JsonSchema) -> JsonSchema:
+        properties = schema.get("properties", {})
+        if name not in properties:
+            return schema
+        return {**schema, "properties": {**properties, name: {"const": value}}}
+
+    schema = held(shape.schema)
+    if "anyOf" in schema:
+        schema = {**schema, "anyOf": [held(each) for each in schema["anyOf"]]}
+    return replace(shape, schema=schema)
 
 
 def nothing_missing(shape: ArgumentSchema) -> ArgumentSchema:

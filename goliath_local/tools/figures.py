@@ -1,4 +1,4 @@
-"""Figures that nobody said: numbers, times and dates that a model made up to fill a gap.
+"""Figures that nobody said: numbers, times and dates that a model made up or copied to fill a gap.
 
 Pure. A small model asked for the time of an alarm gives one, said or not. Plain code sees the
 plainest case: the call holds a figure, and nothing that was said holds any figure at all.
@@ -49,7 +49,7 @@ _KNOWN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Arguments without the figures that nobody said."""
+    """Arguments without the values that nobody said."""
 
     value: dict[str, Any]
     missing: tuple[str, ...]
@@ -75,7 +75,7 @@ def without_unsaid_figures(tool: Tool, arguments: Mapping[str, Any], said: str) 
 
 
 def without_copied(
-    tool: Tool, arguments: Mapping[str, Any], copies: Iterable[str], seen: str
+    tool: Tool, arguments: Mapping[str, Any], *, copies: Iterable[str], seen: str
 ) -> Checked:
     """Return the arguments, less the values that stand in an example and not in what was asked.
 

@@ -179,6 +179,7 @@ def test_a_choice_has_a_share_for_what_was_taken_and_for_the_runner_up():
     assert (kind.path, kind.value, kind.runner_up) == ("/kind", "answer", "tool")
     assert 0.5 < kind.share < 1.0
     assert kind.share + kind.runner_up_share == pytest.approx(1.0)
+    assert kind.shares == (("answer", kind.share), ("tool", kind.runner_up_share))
     assert (tool.path, tool.value, tool.runner_up) == ("/tool", "list_tasks", "create_task")
     assert tool.share > 0.99
 

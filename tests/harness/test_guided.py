@@ -135,6 +135,19 @@ async def test_a_second_vague_answer_stands_with_what_the_change_was_about_behin
     assert result.handled_by == "device"
 
 
+async def test_an_answer_that_only_repeats_the_ask_is_asked_for_once_more():
+    parrot = [PLAN, FILLED, {"text": "Pump the galley now."}, {"text": "The galley is pumped."}]
+    result, calls = await play(parrot, "please pump the galley now", [])
+    assert result.text == "The galley is pumped."
+    assert "That repeats the request." in calls[-1].prompt
+
+
+async def test_a_short_answer_may_be_a_word_of_the_ask():
+    talk = {"json": {"want": "talk", "kind": "answer", "brief": "yes"}}
+    result, _ = await play([talk, {"text": "galley"}], "say galley", [])
+    assert result.text == "galley"
+
+
 def failing(calls):
     def execute(args, context):
         calls.append(args)

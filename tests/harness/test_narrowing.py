@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from goliath_local.harness.offer import is_conditional, offer
-from goliath_local.prompts import changes_made, fact_lines
+from goliath_local.harness.offer import offer
+from goliath_local.prompts import changes_made, fact_lines, is_conditional
 from goliath_local.records import StepRecord
 from goliath_local.tools import (
     argument_schema,

@@ -1,0 +1,51 @@
+"""What has to hold before something is done, as the words of an ask say it.
+
+Pure. Word lists in the languages of the evals: English, German, French, Spanish, Hindi, Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+
+_EXCEPT = (
+    r"unless|except if|außer (?:wenn|falls)|außer|es sei denn|sauf si|à moins (?:que|qu['\u2019])|"
+    r"salvo si|salvo que|a menos que"
+)
+_UNLESS = re.compile(rf"(?i)\b(?:{_EXCEPT})|除非")
+"""What forbids the thing it stands before; longer phrases first, so that `if` is part of them."""
+
+_CONDITION = re.compile(
+    rf"(?i)\b(?:{_EXCEPT}|(?:if|in case|wenn|falls|sofern|si|s'il|s\u2019il|agar)\b)|"
+    r"अगर|यदि|如果|要是|除非"
+)
+"""What makes a wish depend on something."""
+
+_OTHERWISE = re.compile(
+    r"(?i)\b(otherwise|else|if not|sonst|andernfalls|sinon|autrement|si no|de lo contrario)\b|"
+    r"否则|不然|वरना|नहीं तो"
+)
+"""What says what to do when the condition does not hold."""
+
+_CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964])")
+"""Where a condition ends; a point or a comma within a number is no end."""
+
+
+def is_conditional(ask: str) -> bool:
+    """Return whether the ask says that something has to hold first."""
+    return _CONDITION.search(ask) is not None
+
+
+def has_one_condition(ask: str) -> bool:
+    """Return whether exactly one thing has to hold, and nothing is said for the other case."""
+    return len(_CONDITION.findall(ask)) == 1 and _OTHERWISE.search(ask) is None
+
+
+def condition_of(ask: str) -> str:
+    """Return what has to hold: from the word of condition to the end of its clause."""
+    found = _CONDITION.search(ask)
+    return _CLAUSE_END.split(ask[found.start() :], maxsplit=1)[0] if found else ""
+
+
+def is_exception(text: str) -> bool:
+    """Return whether the text says when something is not to be done."""
+    return _UNLESS.search(text) is not None

@@ -1,0 +1,183 @@
+"""Whether a condition with a number holds, and what a plan may be then."""
+
+from __future__ import annotations
+
+import pytest
+
+from goliath_local.agent import create_agent
+from goliath_local.harness.plans import planning_schema
+from goliath_local.prompts.claims import Claim, claims
+from goliath_local.prompts.conditions import condition_of, is_conditional, is_exception
+from goliath_local.tools import define_tool
+from tests.harness.counting import Counting
+
+
+@pytest.mark.parametrize(
+    ("ask", "condition"),
+    [
+        ("if it's below 10 percent, go offline", "if it's below 10 percent"),
+        ("Start it, unless the disk is 60.5% full.", "unless the disk is 60.5% full"),
+        ("wenn es unter 18,5 Grad hat, heiz", "wenn es unter 18,5 Grad hat"),
+        ("look first. If it's taken, leave it.", "If it's taken"),
+        ("如果低于10度，打开暖气", "如果低于10度"),
+        ("Mach zu, außer wenn es über 60 ist", "außer wenn es über 60 ist"),
+        ("start it", ""),
+    ],
+)
+def test_a_condition_ends_with_its_clause(ask, condition):
+    assert condition_of(ask) == condition
+    assert is_conditional(ask) is bool(condition)
+
+
+@pytest.mark.parametrize(
+    ("text", "forbids"),
+    [
+        ("unless it rains", True),
+        ("except if it's above 60", True),
+        ("außer wenn es über 60 ist", True),
+        ("à moins que ce soit plein", True),
+        ("salvo si está a más de 60", True),
+        ("si está a menos de 20 grados", False),
+        ("s'il est à moins de 20 km", False),
+        ("if it rains", False),
+    ],
+)
+def test_an_exception_forbids_what_it_stands_with(text, forbids):
+    assert is_exception(text) is forbids
+
+
+BATH = "1. room: hall, temperature: 18, target: 19\n2. room: bath, temperature: 22.5, target: 21"
+DISKS = (
+    "1. disk: media, used_percent: 93, free_gb: 70\n2. disk: backup, used_percent: 67, free_gb: 30"
+)
+BATTERY = "battery_percent: 17\nbrightness: 80\nmode: battery saver"
+
+
+def told(ask, result):
+    return [(claim.text, claim.acts) for claim in claims(ask, result)]
+
+
+def test_the_number_of_the_condition_is_compared_with_every_number_it_may_be_about():
+    left = "so it is left as it is"
+    assert told("if it's colder than 20 in the bath, heat it to 23", BATH) == [
+        (f"bath temperature is 22.5, which is more than 20, {left}", False),
+        (f"bath target is 21, which is more than 20, {left}", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ask", "result", "acts"),
+    [
+        ("if my battery's under 20 percent save it", BATTERY, True),
+        ("if my battery is at least 17 percent, go", BATTERY, True),
+        ("if my battery is above 17 percent, go", BATTERY, False),
+        ("if my battery is at 17 percent or less, go", BATTERY, True),
+        ("if my battery is less than or equal to 17 percent, go", BATTERY, True),
+        ("Start, unless the backup disk is more than 60% full.", DISKS, False),
+        ("Start, except if the backup disk is over 60% full.", DISKS, False),
+        ("Start if the backup disk is more than 60% full.", DISKS, True),
+        ("si la batterie est à plus de 50 %, arrête", "percent: 60", True),
+    ],
+)
+def test_a_condition_is_decided_by_the_field_that_it_names(ask, result, acts):
+    assert [claim.acts for claim in claims(ask, result)] == [acts]
+
+
+@pytest.mark.parametrize(
+    ("ask", "result", "acts"),
+    [
+        ("Wenn es unter 18 Grad hat, heiz", "temperature: 17.5", True),
+        ("Wenn es 18 Grad oder weniger hat, heiz", "temperature: 18", True),
+        ("如果电量低于20%就开省电", "battery_percent: 25", False),
+        ("si está a menos de 20 grados, enciende", "temperature: 25", False),
+        ("if there are more than 2 of them, tell me", "1. name: a\n2. name: b", False),
+    ],
+)
+def test_a_condition_that_names_no_field_is_decided_by_the_only_number(ask, result, acts):
+    assert [claim.acts for claim in claims(ask, result)] == [acts]
+
+
+@pytest.mark.parametrize(
+    ("ask", "result"),
+    [
+        ("if it's cold, heat it to 23", BATH),
+        ("if the 2 o'clock train is late, tell me", "platform: 5"),
+        ("if it isn't above 20, heat it", "temperature: 5"),
+        ("if it isn’t above 20, heat it", "temperature: 5"),
+        ("don't start the pump if the level is above 10", "level: 12"),
+        ("leave it on if it's above 10", "level: 12"),
+        ("Starte nicht, wenn der Stand über 10 ist", "stand: 12"),
+        ("if it is above 20, heat it", "state: open"),
+        ("if it is above 20 or below 10, tell me", "temperature: 5"),
+        ("if it's below 20 and the window is shut, heat", "temperature: 5"),
+        ("if it's below 18, heat; if it's above 24, air", "temperature: 26"),
+        ("if it's above 10, pump, otherwise ring", "level: 12"),
+        ("if at least one room is below 18, heat", BATH),
+        ("if all disks are below 90 percent, start", DISKS),
+        ("if I have more than 100 GB in total, start", DISKS),
+        ("if disk 2 is more than 60 percent full, stop", DISKS),
+        ("if it is below minus 5, heat", "temperature: -3"),
+        ("wenn es unter 18,5 Grad hat, heiz", "temperature: 18.2"),
+        ("if it costs more than 1,000, wait", "price: 900"),
+        ("if it has more than 20k views, tell me", "views: 900"),
+        ("if it takes less than 2 hours, go", "duration_minutes: 95"),
+        ("if the battery is below 20 percent, save", "battery: 17%\nbrightness: 80"),
+        ("if it's below 20 in the bathh, heat", "none"),
+        ("if it's below 20, heat", "1. room: hall\n2. room: bath"),
+        (
+            "if it is above 90 percent, stop",
+            "1. disk: a, used: 5\n… 3 omitted\n5. disk: e, used: 9",
+        ),
+    ],
+)
+def test_a_condition_that_code_cannot_decide_is_left_to_the_model(ask, result):
+    assert told(ask, result) == []
+
+
+def test_a_plan_follows_from_the_reason_that_it_gives():
+    act, leave = Claim(text="8.5 is less than 10%", acts=True), Claim(text="it is not", acts=False)
+    calling, ending = planning_schema(["pump"], claims=[act, leave])["anyOf"]
+    assert calling["properties"]["why"]["enum"] == [act.text]
+    assert ending["properties"]["why"]["enum"] == [leave.text]
+    assert ending["properties"]["kind"]["enum"] == ["answer"]
+    only = planning_schema(["pump"], claims=[leave])
+    assert only["properties"]["why"]["enum"] == [leave.text]
+    assert "tool" not in only["properties"]
+    assert "enum" not in planning_schema([], claims=[act])["properties"]["why"]
+
+
+LOOK = {"json": {"want": "change-if", "kind": "tool", "tool": "look", "brief": "read"}}
+PUMP = {"json": {"why": "x", "kind": "tool", "tool": "pump", "brief": "pump"}}
+CLOSE = [{"json": {"why": "x", "kind": "answer", "brief": "nothing was done"}}, {"text": "8 cm."}]
+
+
+async def play(replies, ask, **options):
+    def tool(name, **more):
+        return define_tool(
+            name=name, description="x", execute=lambda args, context: {"level_cm": 8}, **more
+        )
+
+    model = Counting(replies)
+    agent = create_agent(model=model, tools=[tool("look"), tool("pump", writes=True)], **options)
+    return await agent.run(ask), model.fake.calls
+
+
+async def test_a_condition_that_does_not_hold_leaves_only_an_answer():
+    _, calls = await play([LOOK, *CLOSE], "If the level is above 10 cm, pump.")
+    assert calls[1].schema["properties"]["kind"] == {"type": "string", "enum": ["answer"]}
+
+
+async def test_a_condition_that_holds_leaves_only_the_change():
+    result, calls = await play(
+        [LOOK, PUMP, {"text": "Pumped."}], "If the level is above 5 cm, pump."
+    )
+    assert calls[1].schema["properties"]["kind"] == {"const": "tool"}
+    assert [step.tool for step in result.steps] == ["look", "pump", None]
+
+
+async def test_a_change_that_was_declined_may_be_answered():
+    result, calls = await play(
+        [LOOK, PUMP, *CLOSE], "If the level is above 5 cm, pump.", confirm=lambda request: False
+    )
+    assert len(calls[2].schema["anyOf"]) == 2
+    assert result.handled_by == "device"
