@@ -6,10 +6,11 @@
 
 from goliath_local.confidence.cards import score_of
 from goliath_local.confidence.score import TurnScore, chance_of, read_score, score_json
-from goliath_local.confidence.signals import SIGNALS, turn_signals
+from goliath_local.confidence.signals import SIGNALS, TELLING, turn_signals
 
 __all__ = [
     "SIGNALS",
+    "TELLING",
     "TurnScore",
     "chance_of",
     "read_score",

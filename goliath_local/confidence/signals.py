@@ -33,13 +33,29 @@ SIGNALS = (
     "failed",
     "skipped",
     "writes",
+    "empty",
     "why_length",
     "ungrounded",
 )
 """Names of all signals, in the order in which they are kept."""
 
+TELLING = (
+    "min_share",
+    "argument_share",
+    "failed",
+    "skipped",
+    "empty",
+    "why_length",
+    "ungrounded",
+)
+"""Those that a score is fitted with. Of some forty turns fourteen signals learn chance: area under
+ROC on the half not fitted, mean of both ways round, 0.71 with all and 0.76 with these."""
+
 _FLOOR = 1e-6
 """Least share that is told apart from none."""
+
+_NOTHING = frozenset({"", "none"})
+"""How the result of a lookup reads that found nothing."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -71,9 +87,14 @@ def turn_signals(
         "failed": float(sum(step.failed for step in steps)),
         "skipped": float(sum(step.skipped for step in steps)),
         "writes": float(sum(step.writes for step in steps)),
+        "empty": float(any(_found_nothing(step) for step in steps)),
         "why_length": sum(whys) / max(1, len(whys)) / 100.0,
         "ungrounded": _ungrounded(ask, trace, steps),
     }
+
+
+def _found_nothing(step: StepRecord) -> bool:
+    return step.status == "completed" and not step.writes and (step.result or "") in _NOTHING
 
 
 def _share(plans: Sequence[PlanEvent]) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goliath_local.confidence import SIGNALS, TurnScore
+from goliath_local.confidence import TELLING, TurnScore
 from goliath_local.errors import ConfigError
 from goliath_local.evals.reliability import (
     Bin,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 COVERAGE = 0.8
-RIDGE = 3.0
-"""Some 40 turns are fitted with 14 signals: without a pull towards nothing, chance is learnt."""
+RIDGE = 10.0
+"""Some 45 turns are fitted: without a pull towards nothing, chance is learnt."""
 
 _LEAST = 5
 """Fewer right or wrong turns than that in a half say nothing."""
@@ -85,6 +85,9 @@ class Calibration:
     checked: Figures
     """On the half that was not fitted: the only figures that count."""
 
+    swapped: Figures
+    """A score fitted on the second half, on the first: what the cut between them decides."""
+
 
 def calibrate(record: Sequence[Kept], *, ridge: float = RIDGE) -> Calibration:
     """Return the score of a record's model.
@@ -110,7 +113,10 @@ def calibrate(record: Sequence[Kept], *, ridge: float = RIDGE) -> Calibration:
         prompts_sha256=about.get("prompts"),
     )
     return Calibration(
-        score=score, fitted=figures_of(score, fit), checked=figures_of(score, check)
+        score=score,
+        fitted=figures_of(score, fit),
+        checked=figures_of(score, check),
+        swapped=figures_of(fit_score(check, ridge=ridge), fit),
     )
 
 
@@ -151,7 +157,7 @@ def halves(
 def fit_score(
     turns: Sequence[SeenTurn],
     *,
-    names: Sequence[str] = SIGNALS,
+    names: Sequence[str] = TELLING,
     ridge: float = RIDGE,
     model_sha256: str | None = None,
     prompts_sha256: str | None = None,
@@ -201,9 +207,9 @@ def format_calibration(found: Calibration) -> str:
     rows += [("risk-coverage area", "risk_coverage_area", ".3f")]
     rows += [("wrong at 80 % coverage", "risk_at_80", ".3f")]
     rows += [("Brier", "brier", ".3f"), ("  of the share alone", "brier_of_share", ".3f")]
-    lines = [f"{'':<24}{'fitted':>9}{'checked':>9}"]
+    lines = [f"{'':<24}{'fitted':>9}{'checked':>9}{'swapped':>9}"]
     for title, name, form in rows:
-        values = (getattr(found.fitted, name), getattr(found.checked, name))
+        values = [getattr(half, name) for half in (found.fitted, found.checked, found.swapped)]
         lines.append(f"{title:<24}" + "".join(f"{format(value, form):>9}" for value in values))
     weights = sorted(
         zip(found.score.names, found.score.weights, strict=True), key=lambda pair: -abs(pair[1])

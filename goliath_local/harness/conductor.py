@@ -32,6 +32,7 @@ from goliath_local.prompts import (
     built_in_turns,
     changes_made,
     claims,
+    entry_count,
     is_conditional,
     render,
     tool_menu,
@@ -153,10 +154,9 @@ async def _scope(turn: Turn, attempt: int) -> Scope | Decided:
 
 
 async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Escalation:
-    if not scope.tools:
-        return Planned(plan=Plan(kind="answer", brief=render("conductor.no-tools")))
-    if _has_nothing_to_choose(turn, scope):
-        return Planned(plan=Plan(kind="answer", brief=render("guided.close")))
+    plan = _without_asking(turn, scope)
+    if plan is not None:
+        return Planned(plan=plan)
     reply = await _ask(turn, scope, hint)
     if isinstance(reply, Escalation):
         return reply
@@ -189,11 +189,39 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
 
 
 def _with_what_it_needs(turn: Turn, scope: Scope, plan: Plan) -> Plan:
-    """Return the plan with what its tool needs first in the tool's place."""
+    """Return the plan with what its tool needs first in the tool's place; it becomes the goal."""
     if plan.tool is None or not parts.is_constrained(turn):
         return plan
-    offered = {name: turn.settings.tools[name] for name in scope.tools}
-    return replace(plan, tool=first_needed(plan.tool, offered, turn.steps))
+    needed = first_needed(plan.tool, _offered(turn, scope), turn.steps)
+    if needed == plan.tool:
+        return plan
+    turn.goal = plan
+    return replace(plan, tool=needed)
+
+
+def _is_at_hand(turn: Turn, scope: Scope, goal: Plan) -> bool:
+    """Return whether what the goal needed was just found, and is one thing.
+
+    Where nothing or several were found, there is something to think about.
+    """
+    name, last = goal.tool or "", turn.steps[-1]
+    if name not in scope.tools or any(step.tool == name for step in turn.steps):
+        return False
+    is_found = last.status in {"completed", "cached"} and entry_count(last.result or "") == 1
+    return is_found and first_needed(name, _offered(turn, scope), turn.steps) == name
+
+
+def _offered(turn: Turn, scope: Scope) -> dict[str, Tool]:
+    return {name: turn.settings.tools[name] for name in scope.tools}
+
+
+def _without_asking(turn: Turn, scope: Scope) -> Plan | None:
+    """Return the plan where there is but one, None where the model has to be asked."""
+    if not scope.tools:
+        return Plan(kind="answer", brief=render("conductor.no-tools"))
+    if _has_nothing_to_choose(turn, scope):
+        return Plan(kind="answer", brief=render("guided.close"))
+    return turn.goal if turn.goal is not None and _is_at_hand(turn, scope, turn.goal) else None
 
 
 def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
@@ -281,7 +309,7 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
     offered = _offer(turn, scope)
     if turn.steps or not offered.tools:
         return planning_schema(offered.tools, closing=offered.closing, claims=_claims(turn))
-    named = {name: tools[name] for name in scope.tools}
+    named = _offered(turn, scope)
     reads = tuple(
         name
         for name in offered.tools

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goliath_local.events import Event
     from goliath_local.harness.conversation import Conversation
     from goliath_local.harness.settings import RunOptions, Settings
-    from goliath_local.records import Place, StepRecord, Stopped, Want
+    from goliath_local.records import Place, Plan, StepRecord, Stopped, Want
     from goliath_local.schema import Declared
 
 V = TypeVar("V")
@@ -62,6 +62,9 @@ class Turn:
 
     steps: list[StepRecord] = field(default_factory=list)
     trace: list[Event] = field(default_factory=list)
+    goal: Plan | None = None
+    """What is to be done once what it needs first has been looked up."""
+
     alike: tuple[str, ...] = ()
     """What the entries are called of which the last one skipped could mean any."""
 

@@ -6,7 +6,7 @@ from math import isfinite, log
 
 import pytest
 
-from goliath_local.confidence import SIGNALS, turn_signals
+from goliath_local.confidence import SIGNALS, TELLING, turn_signals
 from goliath_local.events import AnswerEvent, PlanEvent, RetryEvent
 from goliath_local.model import Choice
 from goliath_local.records import StepRecord
@@ -53,6 +53,24 @@ def test_retries_repeats_failures_and_writes_are_counted() -> None:
     found = turn_signals("?", trace=trace, steps=steps)
     names = ("retries", "repeated", "failed", "skipped", "writes", "steps", "why_length")
     assert [found[name] for name in names] == [1, 1, 1, 1, 1, 4, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("result", "more", "empty"),
+    [
+        ("none", {}, 1.0),
+        ("", {}, 1.0),
+        ("1. name: a", {}, 0.0),
+        ("none", {"writes": True}, 0.0),
+        ("none", {"failed": True}, 0.0),
+    ],
+)
+def test_a_lookup_that_found_nothing_is_a_signal(result, more, empty) -> None:
+    assert turn_signals("?", trace=(), steps=[step(result=result, **more)])["empty"] == empty
+
+
+def test_what_a_score_is_fitted_with_is_among_the_signals() -> None:
+    assert set(TELLING) < set(SIGNALS)
 
 
 def test_numbers_of_the_answer_that_nobody_said_are_ungrounded() -> None:

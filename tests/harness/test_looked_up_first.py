@@ -79,12 +79,11 @@ async def test_a_change_that_needs_a_lookup_first_is_looked_up_and_then_made():
         properties=("id",),
         run=lambda args, context: sent.append(args) or {"ok": True},
     )
-    find = tool("find", properties=("name",), run=lambda args, context: {"id": "c1"})
+    find = tool("find", properties=("name",), run=lambda args, context: [{"id": "c1"}])
     model = Counting(
         [
             {"json": {"want": "change", "kind": "tool", "tool": "send", "brief": "text Nadia"}},
             {"json": {"missing": "", "name": "Nadia"}},
-            {"json": {"why": "It is c1.", "kind": "tool", "tool": "send", "brief": "text c1"}},
             {"json": {"missing": "", "id": "c1"}},
             {"text": "I sent Nadia (c1) a text."},
         ]
@@ -94,9 +93,28 @@ async def test_a_change_that_needs_a_lookup_first_is_looked_up_and_then_made():
     assert sent == [{"id": "c1"}]
     assert result.handled_by == "device"
     plans = [event for event in result.trace if event.type == "plan"]
-    assert plans[0].tool == "find"
+    assert [(plan.tool, plan.brief) for plan in plans[:2]] == [
+        ("find", "text Nadia"),
+        ("send", "text Nadia"),
+    ]
     told = render("conductor.prerequisite", first="find", then="send")
     assert told not in model.fake.calls[0].system
+
+
+@pytest.mark.parametrize("found", [[], [{"id": "c1"}, {"id": "c2"}]])
+async def test_where_nothing_or_several_were_found_the_model_thinks_again(found):
+    find = tool("find", properties=("name",), run=lambda args, context: found)
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "send", "brief": "text Nadia"}},
+            {"json": {"missing": "", "name": "Nadia"}},
+            {"json": {"why": "It is not there.", "kind": "answer", "brief": "not found"}},
+            {"text": "I know no Nadia."},
+        ]
+    )
+    result = await create_agent(model=model, tools=[find, SEND]).run("text Nadia")
+    assert [call.label for call in model.fake.calls][2:] == ["conductor", "answer"]
+    assert [each.tool for each in result.steps] == ["find", None]
 
 
 def test_a_question_makes_no_change_to_look_something_up():
