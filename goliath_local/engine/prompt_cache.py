@@ -146,7 +146,8 @@ class PromptCache:
                 saved_length = wanted[index].length
 
     def _save(self, place: Boundary, *, is_head: bool) -> None:
-        snapshot = Snapshot(key=place.key, length=place.length, state=self._session.save())
+        state = self._session.save()
+        snapshot = Snapshot(key=place.key, length=place.length, state=state, is_head=is_head)
         self._snapshots.keep(snapshot)
         if is_head and self._shelf is not None:
             self._unwritten[place.key] = snapshot

@@ -1,4 +1,10 @@
-"""Saved prompt states in memory: the most recently used ones, bounded in bytes."""
+"""Saved prompt states in memory, bounded in bytes.
+
+The static heads of a turn's stages are used in turn, and together just fit. Were the least
+recently used one dropped for each that comes, every head would be evaluated again in every turn.
+So a state within a prompt never takes the place of a head; and of heads that are all in use the
+shortest goes, which costs least to evaluate again.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +26,22 @@ class Snapshot:
     """Tokens in the state."""
 
     state: npt.NDArray[np.uint8]
+    is_head: bool = False
+    """The end of a static head: it is used in turn after turn."""
+
+
+IN_USE = 12
+"""Uses of other heads after which a head counts as no longer in use: some three turns."""
 
 
 class Snapshots:
-    """Snapshots by boundary key. Used by the model's worker alone."""
+    """Snapshots by boundary key, least recently used first. Used by the model's worker alone."""
 
     def __init__(self, *, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._by_key: OrderedDict[str, Snapshot] = OrderedDict()
+        self._used_at: dict[str, int] = {}
+        self._uses = 0
         self.size_bytes = 0
 
     def __contains__(self, key: object) -> bool:
@@ -40,26 +54,41 @@ class Snapshots:
         """Return the snapshot, and count that as a use."""
         found = self._by_key.get(key)
         if found is not None:
-            self._by_key.move_to_end(key)
+            self._use(found)
         return found
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep one; the least recently used ones go when there is no room."""
+        """Keep one; others go when there is no room, and it itself when theirs is worth more."""
         self.drop(snapshot.key)
         if snapshot.state.nbytes > self._limit_bytes:
             return
         self._by_key[snapshot.key] = snapshot
         self.size_bytes += snapshot.state.nbytes
+        self._use(snapshot)
         while self.size_bytes > self._limit_bytes:
-            self.drop(next(iter(self._by_key)))
+            self.drop(self._least_worth())
 
     def drop(self, key: str) -> None:
         """Forget one, if it is there."""
         found = self._by_key.pop(key, None)
         if found is not None:
             self.size_bytes -= found.state.nbytes
+            self._used_at.pop(key, None)
 
     def clear(self) -> None:
         """Forget all."""
         self._by_key.clear()
+        self._used_at.clear()
         self.size_bytes = 0
+
+    def _use(self, snapshot: Snapshot) -> None:
+        self._by_key.move_to_end(snapshot.key)
+        self._uses += snapshot.is_head
+        self._used_at[snapshot.key] = self._uses
+
+    def _least_worth(self) -> str:
+        within = [key for key, kept in self._by_key.items() if not kept.is_head]
+        stale = [key for key in self._by_key if self._uses - self._used_at[key] >= IN_USE]
+        if within or stale:
+            return (within or stale)[0]
+        return min(self._by_key, key=lambda key: self._by_key[key].length)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goliath_local.engine.prompt import PromptPart
 from goliath_local.engine.reuse import Reuse, boundaries, head_end, is_worth_saving, plan_reuse
-from goliath_local.engine.snapshots import Snapshot, Snapshots
+from goliath_local.engine.snapshots import IN_USE, Snapshot, Snapshots
 
 
 def part(*ids: int, head: bool = False) -> PromptPart:
@@ -79,6 +79,45 @@ def test_the_least_recently_used_state_goes_first():
     assert "b" not in snapshots
     assert all(key in snapshots for key in "acd")
     assert snapshots.size_bytes == 30
+
+
+def head(key: str, size: int, length: int = 1) -> Snapshot:
+    return Snapshot(key=key, length=length, state=np.zeros(size, dtype=np.uint8), is_head=True)
+
+
+def test_a_state_within_a_prompt_takes_the_place_of_no_head():
+    snapshots = Snapshots(limit_bytes=30)
+    snapshots.keep(head("a", 20))
+    snapshots.keep(snapshot("b", 10))
+    snapshots.keep(snapshot("c", 10))
+    assert "a" in snapshots
+    assert ("b" in snapshots, "c" in snapshots) == (False, True)
+    snapshots.keep(head("d", 10))
+    assert ("c" in snapshots, "d" in snapshots) == (False, True)
+
+
+def test_heads_used_in_turn_that_do_not_all_fit_cost_the_shortest_one_only():
+    snapshots = Snapshots(limit_bytes=30)
+    stages = {"plan": 20, "arguments": 8, "answer": 9}
+    missed = []
+    for _ in range(10):
+        for key, size in stages.items():
+            if snapshots.find(key) is None:
+                missed.append(key)
+                snapshots.keep(head(key, size, length=size))
+    assert missed[:3] == list(stages)
+    assert set(missed[3:]) == {"arguments"}
+
+
+def test_a_head_that_is_no_longer_in_use_goes_before_one_that_is():
+    snapshots = Snapshots(limit_bytes=30)
+    snapshots.keep(head("old", 20, length=20))
+    for _ in range(IN_USE):
+        snapshots.keep(head("new", 10, length=10))
+    snapshots.keep(head("third", 15, length=15))
+    assert "old" not in snapshots
+    assert "new" in snapshots
+    assert "third" in snapshots
 
 
 def test_a_state_larger_than_the_room_is_not_kept():

@@ -67,7 +67,7 @@ class DiskShelf:
             return None
         with contextlib.suppress(OSError):
             path.touch()
-        return Snapshot(key=key, length=length, state=state)
+        return Snapshot(key=key, length=length, state=state, is_head=True)
 
     def keep(self, snapshot: Snapshot) -> None:
         """Write one down, and make room; a failure costs only a slower start."""
