@@ -59,8 +59,17 @@ def main() -> int:
     amounts = PRESETS[options.amount]
     if options.same_requests is not None:
         amounts = replace(amounts, same_requests=options.same_requests)
+    if options.turns is not None:
+        few = -(-options.turns // 3)
+        amounts = replace(
+            amounts,
+            turns=options.turns,
+            binding_turns=min(amounts.binding_turns, few),
+            again_turns=min(amounts.again_turns, few),
+        )
     started = time.perf_counter()
     lines: list[dict[str, object]] = []
+    stem = options.out / f"{machine_name()}-{subject.name}"
     with scratch_folder() as scratch:
         run = Run(
             subject=subject,
@@ -71,10 +80,10 @@ def main() -> int:
         )
         for name in options.sections or SECTIONS:
             lines += _section(name, run)
-        _add_facts(lines, run)
+            _write(stem, lines, run)  # a run that is broken off keeps what it has
     say(f"{time.perf_counter() - started:.0f} s in all")
-    stem = options.out / f"{machine_name()}-{subject.name}"
-    _write(stem, lines, run)
+    print(f"{stem}.csv")
+    _draw(stem)
     return 0
 
 
@@ -115,11 +124,14 @@ def _add_facts(lines: Sequence[dict[str, object]], run: Run) -> None:
 
 
 def _write(stem: Path, lines: Sequence[dict[str, object]], run: Run) -> None:
+    _add_facts(lines, run)
     stem.parent.mkdir(parents=True, exist_ok=True)
     write_csv(stem.with_name(f"{stem.name}.csv"), lines)
     for table in run.tables:
         write_csv(stem.with_name(f"{stem.name}-{table.name}.csv"), table.rows)
-    print(f"{stem}.csv")
+
+
+def _draw(stem: Path) -> None:
     try:
         from bench.plot import draw
 
@@ -163,6 +175,12 @@ def _options() -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         help="keep the recorded turns there, and use them when they are there",
+    )
+    parser.add_argument(
+        "--turns",
+        metavar="N",
+        type=int,
+        help="whole turns of the section turns; a third of them by the slow peers",
     )
     parser.add_argument(
         "--same-requests", metavar="N", type=int, help="requests of the section sameness"
