@@ -157,7 +157,8 @@ def _cache(
 ) -> PromptCache:
     limit = settings.snapshot_memory_bytes
     if limit is None:
-        limit = (header.kv_bytes_per_token or 0) * window_tokens
+        # The heads of one set of tools take about a window; the half is for where a turn stands.
+        limit = (header.kv_bytes_per_token or 0) * window_tokens * 3 // 2
     snapshots = Snapshots(limit_bytes=limit)
     return PromptCache(session, snapshots, shelf=shelf, is_fresh=settings.fresh)
 

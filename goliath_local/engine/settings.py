@@ -65,7 +65,7 @@ class EngineSettings:
     """Queue behind another caller; False raises `EngineBusy` instead."""
 
     snapshot_memory_bytes: int | None = None
-    """Room for saved prompt states in memory; None: as much as the KV cache takes."""
+    """Room for saved prompt states in memory; None: half as much again as the KV cache takes."""
 
     snapshot_dir: Path | None = None
     """Where static heads are kept across restarts; None: nowhere."""

@@ -2,8 +2,8 @@
 
 The static heads of a turn's stages are used in turn, and together just fit. Were the least
 recently used one dropped for each that comes, every head would be evaluated again in every turn.
-So a state within a prompt never takes the place of a head; and of heads that are all in use the
-shortest goes, which costs least to evaluate again.
+So a state within a prompt never takes the place of a head, and of the heads the one goes that is
+least worth its room: long not used, and short, so that it costs little to evaluate again.
 """
 
 from __future__ import annotations
@@ -30,10 +30,6 @@ class Snapshot:
     """The end of a static head: it is used in turn after turn."""
 
 
-IN_USE = 12
-"""Uses of other heads after which a head counts as no longer in use: some three turns."""
-
-
 class Snapshots:
     """Snapshots by boundary key, least recently used first. Used by the model's worker alone."""
 
@@ -58,7 +54,7 @@ class Snapshots:
         return found
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep one; others go when there is no room, and it itself when theirs is worth more."""
+        """Keep one; others go when there is no room, and it itself when they are worth more."""
         self.drop(snapshot.key)
         if snapshot.state.nbytes > self._limit_bytes:
             return
@@ -87,8 +83,9 @@ class Snapshots:
         self._used_at[snapshot.key] = self._uses
 
     def _least_worth(self) -> str:
-        within = [key for key, kept in self._by_key.items() if not kept.is_head]
-        stale = [key for key in self._by_key if self._uses - self._used_at[key] >= IN_USE]
-        if within or stale:
-            return (within or stale)[0]
-        return min(self._by_key, key=lambda key: self._by_key[key].length)
+        within = (key for key, kept in self._by_key.items() if not kept.is_head)
+        return next(within, None) or max(self._by_key, key=self._idleness)
+
+    def _idleness(self, key: str) -> float:
+        """Return how long it was not used, in uses of heads, for each token that it saves."""
+        return (self._uses - self._used_at[key] + 1) / max(1, self._by_key[key].length)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goliath_local.engine.prompt import PromptPart
 from goliath_local.engine.reuse import Reuse, boundaries, head_end, is_worth_saving, plan_reuse
-from goliath_local.engine.snapshots import IN_USE, Snapshot, Snapshots
+from goliath_local.engine.snapshots import Snapshot, Snapshots
 
 
 def part(*ids: int, head: bool = False) -> PromptPart:
@@ -96,23 +96,31 @@ def test_a_state_within_a_prompt_takes_the_place_of_no_head():
     assert ("c" in snapshots, "d" in snapshots) == (False, True)
 
 
-def test_heads_used_in_turn_that_do_not_all_fit_cost_the_shortest_one_only():
-    snapshots = Snapshots(limit_bytes=30)
-    stages = {"plan": 20, "arguments": 8, "answer": 9}
+def test_heads_used_in_turn_that_do_not_all_fit_do_not_cost_the_longest():
+    snapshots = Snapshots(limit_bytes=40)
+    stages = {"plan": 22, "arguments": 8, "answer": 9, "memory": 2}
     missed = []
     for _ in range(10):
         for key, size in stages.items():
             if snapshots.find(key) is None:
                 missed.append(key)
                 snapshots.keep(head(key, size, length=size))
-    assert missed[:3] == list(stages)
-    assert set(missed[3:]) == {"arguments"}
+    assert missed[:4] == list(stages)
+    assert set(missed[4:]) == {"memory"}
+
+
+def test_the_head_of_other_tools_takes_the_place_of_the_one_before():
+    snapshots = Snapshots(limit_bytes=40)
+    for key, size in (("plan", 22), ("arguments", 8), ("answer", 9), ("other plan", 21)):
+        snapshots.keep(head(key, size, length=size))
+    assert "other plan" in snapshots
+    assert "plan" not in snapshots
 
 
 def test_a_head_that_is_no_longer_in_use_goes_before_one_that_is():
     snapshots = Snapshots(limit_bytes=30)
     snapshots.keep(head("old", 20, length=20))
-    for _ in range(IN_USE):
+    for _ in range(12):
         snapshots.keep(head("new", 10, length=10))
     snapshots.keep(head("third", 15, length=15))
     assert "old" not in snapshots
