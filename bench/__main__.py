@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from bench import agents, constraint, growth, limit, neighbour, sameness, starts, turns
 from bench.amounts import PRESETS
 from bench.answers import Failed
-from bench.measures import line, write_csv
+from bench.measures import line, of_other_sections, write_csv
 from bench.recorded import prompts_sha256
 from bench.run import Run, report, say, scratch_folder, skipped
 from bench.subject import commit, find_subject, machine_name
@@ -126,7 +126,8 @@ def _add_facts(lines: Sequence[dict[str, object]], run: Run) -> None:
 def _write(stem: Path, lines: Sequence[dict[str, object]], run: Run) -> None:
     _add_facts(lines, run)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(stem.with_name(f"{stem.name}.csv"), lines)
+    path = stem.with_name(f"{stem.name}.csv")
+    write_csv(path, [*lines, *of_other_sections(path, lines)])
     for table in run.tables:
         write_csv(stem.with_name(f"{stem.name}-{table.name}.csv"), table.rows)
 

@@ -149,6 +149,13 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def of_other_sections(path: Path, lines: Iterable[Mapping[str, object]]) -> list[dict[str, str]]:
+    """Return what is saved of the sections that the lines do not hold; each row has its commit."""
+    measured = {line["section"] for line in lines}
+    saved = read_csv(path) if path.exists() else []
+    return [row for row in saved if row["section"] not in measured]
+
+
 def by_key(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], Mapping[str, str]]:
     """Return saved figures by section and name."""
     return {(row["section"], row["measure"]): row for row in rows}

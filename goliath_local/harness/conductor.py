@@ -204,9 +204,11 @@ def _is_at_hand(turn: Turn, scope: Scope, goal: Plan) -> bool:
 
     Where nothing or several were found, there is something to think about.
     """
-    name, last = goal.tool or "", turn.steps[-1]
-    if name not in scope.tools or any(step.tool == name for step in turn.steps):
+    name = goal.tool or ""
+    was_called = any(step.tool == name for step in turn.steps)
+    if not turn.steps or was_called or name not in scope.tools:
         return False
+    last = turn.steps[-1]
     is_found = last.status in {"completed", "cached"} and entry_count(last.result or "") == 1
     return is_found and first_needed(name, _offered(turn, scope), turn.steps) == name
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.prompts.compare import entry_count, fields_of, name_of
 from goliath_local.prompts.conditions import condition_of, has_one_condition, is_exception
-from goliath_local.prompts.known import EMPTY_WORDS
+from goliath_local.prompts.known import words_of
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def _most_named(condition: str, fields: Sequence[Field]) -> Sequence[Field]:
 
 
 def _is_named(row: Mapping[str, str], ask: str) -> bool:
-    words = {word for word in _words(ask) if word not in EMPTY_WORDS}
-    return any(_words(value) & words for value in row.values() if not _NUMBER.fullmatch(value))
+    words = words_of(ask)
+    return any(words_of(value) & words for value in row.values())
 
 
 def _differs(name: str, unit: str) -> bool:
@@ -227,8 +227,4 @@ def _relation(field: Field, number: str) -> str:
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in _words(text)}
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W\d_]{3,}", text.casefold()))
+    return {word[:_STEM] for word in words_of(text)}

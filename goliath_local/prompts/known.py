@@ -21,7 +21,7 @@ _LEAST_SHARED = 2
 """Words that a remark, or a fact with so many words to its name, shares with the ask."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-EMPTY_WORDS = frozenset(
+_EMPTY = frozenset(
     re.findall(
         r"\w+",
         "the and for was were are you your did does has have had with what when which who whom "
@@ -40,7 +40,7 @@ def known_already(ask: str, facts: Mapping[str, str], recent: Iterable[Exchange]
     The day of today is nothing of the kind, though many an ask says "today". A remark counts when
     it was no question and nothing was done about it: what a tool has told may have changed since.
     """
-    words = _words(ask)
+    words = words_of(ask)
     said = [
         f"{name}: {value}"
         for name, value in facts.items()
@@ -51,16 +51,17 @@ def known_already(ask: str, facts: Mapping[str, str], recent: Iterable[Exchange]
         for exchange in recent
         if not any(step.kind == "tool" for step in exchange.steps)
         and not exchange.ask.rstrip().endswith(("?", "\uff1f"))
-        and len(_words(exchange.ask) & words) >= _LEAST_SHARED
+        and len(words_of(exchange.ask) & words) >= _LEAST_SHARED
     ]
     lines = [*said, *remarks]
     return render("guided.known", lines="\n".join(lines)) if lines else ""
 
 
 def _is_named(name: str, words: set[str]) -> bool:
-    own = _words(name.replace("_", " "))
+    own = words_of(name.replace("_", " "))
     return bool(own) and len(own & words) >= min(_LEAST_SHARED, len(own))
 
 
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - EMPTY_WORDS
+def words_of(text: str) -> set[str]:
+    """Return the words of a text that mean something, three letters and more, in small letters."""
+    return {word.casefold() for word in _WORD.findall(text)} - _EMPTY

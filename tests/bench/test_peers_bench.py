@@ -13,7 +13,15 @@ from bench.compare import rendered
 from bench.constraint import field_count
 from bench.growth import steps_of
 from bench.limit import bytes_per_token, operations_per_token
-from bench.measures import BARS, Measure, line, read_csv, shown, write_csv
+from bench.measures import (
+    BARS,
+    Measure,
+    line,
+    of_other_sections,
+    read_csv,
+    shown,
+    write_csv,
+)
 from bench.plot import seconds_by_steps
 from bench.recorded import (
     RecordedTurn,
@@ -272,3 +280,12 @@ def test_a_shape_file_is_sound_and_the_same_for_the_same_seed(tmp_path: Path) ->
     assert header.kv_bytes_per_token == 2 * 128 * 2
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+
+
+def test_rows_of_sections_that_were_not_measured_stay_and_the_others_are_replaced(tmp_path):
+    path = tmp_path / "machine-model.csv"
+    old = [{"section": "turns", "measure": "a"}, {"section": "start", "measure": "b"}]
+    assert of_other_sections(path, old) == []
+    write_csv(path, old)
+    new = [{"section": "start", "measure": "c"}]
+    assert of_other_sections(path, new) == [{"section": "turns", "measure": "a"}]

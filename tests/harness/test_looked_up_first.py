@@ -235,6 +235,30 @@ def test_entries_are_called_by_what_tells_them_apart(entries, names):
 # A filter that nobody asked for
 
 
+async def looked_with(guess, ask, **options):
+    """Return what a lookup with one optional choice was called with."""
+    got = []
+    look = define_tool(
+        name="look",
+        description="Look.",
+        parameters={
+            "type": "object",
+            "properties": {"list": {"type": "string", "enum": ["home", "errands"]}},
+            "additionalProperties": False,
+        },
+        execute=lambda args, context: got.append(args) or {"ok": True},
+    )
+    model = Counting(
+        [
+            {"json": {"want": "question", "kind": "tool", "tool": "look", "brief": "look"}},
+            {"json": {"list": "home"}, "choices": [guess]},
+            {"text": "Nothing."},
+        ]
+    )
+    await create_agent(model=model, tools=[look], **options).run(ask)
+    return got
+
+
 @pytest.mark.parametrize(
     ("share", "runner_up", "ask", "seen"),
     [
@@ -248,49 +272,11 @@ def test_entries_are_called_by_what_tells_them_apart(entries, names):
 async def test_only_a_filter_that_was_said_or_is_sure_narrows_a_lookup(
     share, runner_up, ask, seen
 ):
-    got = []
-    look = define_tool(
-        name="look",
-        description="Look.",
-        parameters={
-            "type": "object",
-            "properties": {"list": {"type": "string", "enum": ["home", "errands"]}},
-            "additionalProperties": False,
-        },
-        execute=lambda args, context: got.append(args) or {"ok": True},
-    )
     guess = Choice(path="/list", value="home", share=share, runner_up=runner_up)
-    model = Counting(
-        [
-            {"json": {"want": "question", "kind": "tool", "tool": "look", "brief": "look"}},
-            {"json": {"list": "home"}, "choices": [guess]},
-            {"text": "Nothing."},
-        ]
-    )
-    await create_agent(model=model, tools=[look]).run(ask)
-    assert got == [seen]
+    assert await looked_with(guess, ask) == [seen]
 
 
 async def test_a_filter_that_a_fact_says_narrows_a_lookup():
-    got = []
-    look = define_tool(
-        name="look",
-        description="Look.",
-        parameters={
-            "type": "object",
-            "properties": {"list": {"type": "string", "enum": ["home", "errands"]}},
-            "additionalProperties": False,
-        },
-        execute=lambda args, context: got.append(args) or {"ok": True},
-    )
     guess = Choice(path="/list", value="home", share=0.6, runner_up="null")
-    model = Counting(
-        [
-            {"json": {"want": "question", "kind": "tool", "tool": "look", "brief": "look"}},
-            {"json": {"list": "home"}, "choices": [guess]},
-            {"text": "Nothing."},
-        ]
-    )
-    agent = create_agent(model=model, tools=[look], facts={"usual list": "home"})
-    await agent.run("what is open?")
-    assert got == [{"list": "home"}]
+    facts = {"usual list": "home"}
+    assert await looked_with(guess, "what is open?", facts=facts) == [{"list": "home"}]
