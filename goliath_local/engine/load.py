@@ -17,6 +17,7 @@ from goliath_local.engine.mapping import may_map
 from goliath_local.engine.native import (
     DiskShelf,
     Tokenizer,
+    lays_out_anew,
     native_build,
     open_session,
     open_weights,
@@ -129,9 +130,15 @@ def _verify_memory(header: GgufHeader, *, window_tokens: int) -> None:
 
 
 def uses_mmap(path: Path, settings: EngineSettings) -> bool:
-    """Return whether the file is mapped: as the settings say, else where its disk will stay."""
+    """Return whether the file is mapped: as the settings say, else where that saves memory.
+
+    A build that lays the weights out anew for its processor holds its own copy of most of them;
+    the mapped pages would be held beside it. What is read cannot be cut short under us either.
+    """
     if settings.use_mmap is not None:
         return settings.use_mmap
+    if lays_out_anew():
+        return False
     may = may_map(path)
     if not may:
         _LOG.warning("%s is read, not mapped: its disk may go away.", path.name)
@@ -158,7 +165,9 @@ def _cache(
     limit = settings.snapshot_memory_bytes
     if limit is None:
         # The heads of one set of tools take about a window; the half is for where a turn stands.
-        limit = (header.kv_bytes_per_token or 0) * window_tokens * 3 // 2
+        # What a shelf holds can be pushed out: it is read again in a fraction of a step.
+        halves = 3 if shelf is None else 2
+        limit = (header.kv_bytes_per_token or 0) * window_tokens * halves // 2
     snapshots = Snapshots(limit_bytes=limit)
     return PromptCache(session, snapshots, shelf=shelf, is_fresh=settings.fresh)
 

@@ -44,7 +44,8 @@ class EngineSettings:
     """Off: the logits are the same for every number of threads (docs/decisions)."""
 
     use_mmap: bool | None = None
-    """Map the weights instead of reading them; None: yes, except on network file systems."""
+    """Map the weights instead of reading them; None: where the build uses them as they lie and
+    their disk stays (decision 22)."""
 
     seed: int | None = None
     """Of sampling when a request has none, 0 to 4,294,967,295; None: a new one each reply."""

@@ -4,7 +4,7 @@ Edge. Nothing here decides; the files beside this folder do. Every native value 
 its caller before it arrives (`engine.settings`, `engine.local_model`).
 """
 
-from goliath_local.engine.native.library import NativeLog, native_build, native_log
+from goliath_local.engine.native.library import NativeLog, lays_out_anew, native_build, native_log
 from goliath_local.engine.native.session import Aborted, Session, StopFlag, open_session
 from goliath_local.engine.native.snapshot import DiskShelf
 from goliath_local.engine.native.tokenizer import Tokenizer
@@ -18,6 +18,7 @@ __all__ = [
     "StopFlag",
     "Tokenizer",
     "Weights",
+    "lays_out_anew",
     "native_build",
     "native_log",
     "open_session",

@@ -90,6 +90,12 @@ def native_build() -> str:
     return f"llama-cpp-python {importlib.metadata.version('llama-cpp-python')} | {features}"
 
 
+def lays_out_anew() -> bool:
+    """Return whether this build copies weights into a layout of its own for the processor."""
+    library = open_library()
+    return not library.llama_supports_gpu_offload() and "REPACK = 1" in native_build()
+
+
 _kept_alive: list[object] = []
 
 
