@@ -45,6 +45,15 @@ def fits_several(arguments: Json, steps: Sequence[StepRecord], *, ask: str) -> t
     return tuple(row[:_SHOWN] for row in alike) if own and len(alike) > 1 else ()
 
 
+def all_alike(steps: Sequence[StepRecord], *, ask: str) -> tuple[str, ...]:
+    """Return the entries of the last lookup when a change could be about any one of them."""
+    rows = _ROW.findall(steps[-1].result or "") if steps else []
+    firsts = [[value for _, value in _FIELD.findall(row)[:1]] for row in rows]
+    found = [fits_several({"": first[0]}, steps, ask=ask) for first in firsts if first]
+    is_any = bool(rows) and all(len(entries) == len(rows) for entries in found)
+    return found[0] if is_any and len(found) == len(rows) else ()
+
+
 def names_of(entries: Sequence[str]) -> tuple[str, ...]:
     """Return what the entries are called by; the entries themselves where names do not differ."""
     names = tuple(name_of(row) for entry in entries for row in fields_of(f"1. {entry}"))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +17,7 @@ from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Final, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import render
+from goliath_local.prompts import Finding, finding, render, untold
 from goliath_local.records import Plan, Reason
 from goliath_local.schema import narrowed
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _LEAST_REPEATED = 12
 """Characters from which on an answer is told to repeat the ask; `ok` is an answer."""
+
+_SAME = 0.92
+"""From this likeness on an answer without a change is the ask in other endings."""
 
 Said: TypeAlias = tuple[str, Any]
 """The text, and for a structured answer the validated value."""
@@ -148,42 +152,90 @@ def _going_on(draft: Draft, text: str, place: str) -> Draft:
 
 def _telling(turn: Turn, said: Said) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
-    if _repeats(said[0], turn.ask):
+    text = said[0]
+    has_changed = any(step.writes and step.status == "completed" for step in turn.steps)
+    if _repeats(text, turn.ask, almost=not has_changed):
         return Rejected(problem="the answer repeats the ask", hint=render("guided.repeats"))
-    values = _untold(turn, said[0])
-    if not values:
-        return said
-    text = "guided.which" if _asks_which(turn) else "guided.say"
-    hint = render(text, values=", ".join(values))
-    return Rejected(problem="the answer leaves out what it is about", hint=hint)
+    values = _left_out(turn, text)
+    if values:
+        name = "guided.which" if turn.alike else "guided.say"
+        return _leaves_out(render(name, values=", ".join(values)))
+    lacking = _lacking(turn)
+    if lacking and not _is_question(text):
+        return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
+    found = _unsaid_finding(turn, text)
+    if found is not None:
+        return _leaves_out(render("guided.found", entry=found.in_words()))
+    names = untold(turn.ask, text, turn.steps)
+    return _leaves_out(render("guided.all", names=", ".join(names))) if names else said
 
 
 def _told_at_last(turn: Turn, said: Said) -> Said:
     """Return the second answer, with what it is about behind it if that is still untold."""
-    values = _untold(turn, said[0])
-    if not values:
+    text = said[0]
+    values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
+    if values:
+        more = render("guided.about", values=", ".join(values))
+    elif lacking and not _is_question(text):
+        more = render("guided.asking", names=", ".join(lacking))
+    elif found is not None:
+        more = render("guided.found-too", entry=found.in_words())
+    else:
         return said
-    more = " " + render("guided.about", values=", ".join(values))
     if turn.options.on_text is not None:
-        turn.options.on_text(more)
-    return said[0] + more, said[1]
+        turn.options.on_text(f" {more}")
+    return f"{text} {more}", said[1]
 
 
-def _untold(turn: Turn, text: str) -> tuple[str, ...]:
-    if _asks_which(turn):
+def _leaves_out(hint: str) -> Rejected:
+    return Rejected(problem="the answer leaves out what it is about", hint=hint)
+
+
+def _left_out(turn: Turn, text: str) -> tuple[str, ...]:
+    if turn.alike:
         told = all(name.casefold() in text.casefold() for name in turn.alike)
         return () if told else turn.alike
     return left_out(text, turn.steps, ask=turn.ask)
 
 
-def _asks_which(turn: Turn) -> bool:
-    return bool(turn.alike and turn.steps) and turn.steps[-1].skipped
+def _lacking(turn: Turn) -> tuple[str, ...]:
+    """Return the values which only the user knows, for want of which a change was not made."""
+    last = turn.steps[-1] if turn.steps else None
+    if last is None or not last.writes or last.skip_reason != "missing" or turn.alike:
+        return ()
+    given = last.input if isinstance(last.input, dict) else {}
+    required = turn.settings.tools[last.tool or ""].parameters.json.get("required", ())
+    return tuple(name.replace("_", " ") for name in required if name not in given)
 
 
-def _repeats(text: str, ask: str) -> bool:
-    """Return whether the answer is nothing but words of the ask, in their order."""
+def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
+    """Return what the last step found, where a turn without a change tells nothing of it."""
+    if turn.alike or any(step.writes and step.status == "completed" for step in turn.steps):
+        return None
+    found = finding(turn.ask, turn.steps)
+    return found if found is not None and not found.is_told(text) else None
+
+
+def _is_question(text: str) -> bool:
+    return any(mark in text for mark in "?\uff1f")
+
+
+def _repeats(text: str, ask: str, *, almost: bool) -> bool:
+    """Return whether the answer is nothing but words of the ask, in their order.
+
+    Args:
+        text: the answer.
+        ask: what was asked.
+        almost: other endings of the words make no difference.
+    """
     said, asked = (" ".join(re.findall(r"\w+", each.casefold())) for each in (text, ask))
-    return len(said) >= _LEAST_REPEATED and said in asked
+    if len(said) < _LEAST_REPEATED:
+        return False
+    return said in asked or (almost and _likeness(said, asked) >= _SAME)
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _twice(turn: Turn) -> Reason:

@@ -20,12 +20,13 @@ from goliath_local.extensions import (
     patch_scope,
 )
 from goliath_local.harness import guided, judge, parts
+from goliath_local.harness.ambiguous import all_alike, names_of
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.offer import Offer, first_needed, offer
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
-from goliath_local.harness.wanted import weighed_want
+from goliath_local.harness.wanted import talk_instead, tool_by_name, weighed_want
 from goliath_local.model import Stage
 from goliath_local.prompts import (
     MenuItem,
@@ -33,7 +34,9 @@ from goliath_local.prompts import (
     changes_made,
     claims,
     entry_count,
+    has_second_choice,
     is_conditional,
+    needs_no_tool,
     render,
     tool_menu,
 )
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from goliath_local.harness.state import Turn
     from goliath_local.model import ExampleTurn, JsonSchema, Reply
     from goliath_local.prompts import Claim
-    from goliath_local.records import Want
+    from goliath_local.records import StepRecord, Want
     from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
@@ -166,6 +169,8 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     found = read_plan(reply.text, scope.tools)
     if isinstance(found, Rejected):
         return found
+    if parts.is_constrained(turn) and found.tool is not None:
+        found = replace(found, tool=tool_by_name(reply.choices, found.brief) or found.tool)
     return Planned(
         plan=_with_what_it_needs(turn, scope, found),
         confidence=judge.confidence(reply.choices),
@@ -179,13 +184,26 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
     reply = await ask_model(turn, request(turn, scope, hint=hint))
     if isinstance(reply, Escalation | Rejected) or turn.steps:
         return reply
+    if not parts.is_constrained(turn):
+        return reply
     want = weighed_want(reply.choices, is_known=bool(guided.known(turn)))
-    if want is None or not parts.is_constrained(turn):
+    if want is None and _is_reckoning(turn, scope, reply):
+        want = talk_instead(reply.choices)
+    if want is None:
         return reply
     held = await ask_model(turn, request(turn, scope, hint=hint, want=cast("Want", want.value)))
     if isinstance(held, Escalation | Rejected):
         return held
     return replace(held, choices=(want, *held.choices))
+
+
+def _is_reckoning(turn: Turn, scope: Scope, reply: Reply) -> bool:
+    """Return whether the reply orders something of a tool that the ask alone is enough for."""
+    plan = read_plan(reply.text, scope.tools)
+    if isinstance(plan, Rejected) or plan.kind != "tool":
+        return False
+    told = (f"{tool.name} {tool.description}" for tool in _offered(turn, scope).values())
+    return needs_no_tool(plan.brief, turn.ask, tools="\n".join(told))
 
 
 def _with_what_it_needs(turn: Turn, scope: Scope, plan: Plan) -> Plan:
@@ -223,7 +241,43 @@ def _without_asking(turn: Turn, scope: Scope) -> Plan | None:
         return Plan(kind="answer", brief=render("conductor.no-tools"))
     if _has_nothing_to_choose(turn, scope):
         return Plan(kind="answer", brief=render("guided.close"))
-    return turn.goal if turn.goal is not None and _is_at_hand(turn, scope, turn.goal) else None
+    goal = turn.goal
+    if goal is None:
+        return None
+    if _is_at_hand(turn, scope, goal):
+        return goal
+    return _plan_after_lookup(turn, scope, goal)
+
+
+def _plan_after_lookup(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
+    """Return what follows from a lookup for a change that did not find just one thing.
+
+    Several that the ask cannot tell apart: a question. Nothing by a phrase: once more, by another.
+    """
+    last = turn.steps[-1] if turn.steps else None
+    tool = turn.settings.tools[goal.tool or ""]
+    if last is None or last.status != "completed" or last.writes or not tool.writes:
+        return None
+    if last.tool not in tool.requires or last.tool not in scope.tools:
+        return None
+    if judge.found_nothing(last):
+        is_first = [step.tool for step in turn.steps].count(last.tool) == 1
+        return replace(goal, tool=last.tool) if is_first and _was_by_phrase(last) else None
+    alike = all_alike(turn.steps, ask=turn.ask)
+    if not alike:
+        return None
+    turn.alike = names_of(alike)
+    values = "; ".join(turn.alike)
+    return Plan(
+        kind="answer",
+        brief=render("guided.which", values=values),
+        why=render("guided.several", values=values),
+    )
+
+
+def _was_by_phrase(step: StepRecord) -> bool:
+    values = step.input.values() if isinstance(step.input, dict) else ()
+    return any(isinstance(value, str) and len(value.split()) > 1 for value in values)
 
 
 def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
@@ -317,7 +371,9 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
         for name in offered.tools
         if not (tools[name].writes or tools[first_needed(name, named, turn.steps)].writes)
     )
-    return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=want)
+    # What is to be done instead if it cannot be done: only trying it tells.
+    only: Want | None = want or ("change" if has_second_choice(turn.ask) else None)
+    return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=only)
 
 
 def _claims(turn: Turn) -> tuple[Claim, ...]:

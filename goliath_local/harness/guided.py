@@ -23,6 +23,7 @@ from goliath_local.prompts import (
     render,
     schema_lines,
     seen_by_code,
+    spoken,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def plan_draft(
             *parts.optional("seen", _seen(turn)),
             *parts.optional("changes", done_just_now(turn.steps)),
             *parts.optional("known", known(turn)),
+            *parts.optional("spoken", "" if turn.steps else spoken(turn.ask)),
             parts.fixed("counter", counter + "\n\n"),
             *parts.closing(turn, request=render("conductor.choose"), hint=hint),
         ),
@@ -96,6 +98,7 @@ def argument_draft(
             *parts.optional("facts", parts.facts(turn)),
             *parts.conversation(turn),
             parts.log(turn, steps),
+            *parts.optional("spoken", spoken(turn.ask)),
             parts.fixed("order", render("guided.order", brief=plan.brief) + "\n"),
             *parts.closing(turn, hint=hint),
         ),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.harness.outcome import Escalation
+from goliath_local.prompts import entry_count
 from goliath_local.records import Reason
 from goliath_local.tools import canonical_equal
 
@@ -101,6 +102,21 @@ def failed_before(tool: Tool, arguments: Json, steps: Sequence[StepRecord]) -> S
     """Return the step in which this very call failed, None when it did not."""
     earlier = _latest_equal(tool.name, arguments, steps)
     return earlier if earlier is not None and earlier.failed else None
+
+
+def fruitless_before(
+    tool: Tool, arguments: Json, steps: Sequence[StepRecord]
+) -> StepRecord | None:
+    """Return the step in which this very lookup found nothing, None when it was not made."""
+    earlier = _latest_equal(tool.name, arguments, steps)
+    if earlier is None or is_stale(earlier, steps):
+        return None
+    return earlier if earlier.status == "completed" and found_nothing(earlier) else None
+
+
+def found_nothing(step: StepRecord) -> bool:
+    """Return whether the step is a lookup with an empty list for a result."""
+    return not step.writes and entry_count(step.result or "") == 0
 
 
 def is_stale(read: StepRecord, steps: Iterable[StepRecord]) -> bool:

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goliath_local.harness.judge import is_stale, unmet
+from goliath_local.harness.judge import found_nothing, is_stale, unmet
 from goliath_local.harness.near_miss import near_miss
-from goliath_local.prompts import entry_count
+from goliath_local.prompts import entry_count, fields_of, has_second_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +27,11 @@ _SEVERAL = re.compile(
 
 _LIST = re.compile(r"[,、،]|\b(?:each|every|all|both|jed\w+|alle|beide|chaque|tous|todos)\b", re.I)
 """What says that one wish may need the same lookup for several things."""
+
+_COMPARED = re.compile(
+    r"(?i)\b(than|als|que|versus|vs|compared?|between|difference|zwischen|unterschied|entre)\b|比"
+)
+"""What says that one question may be about several things."""
 
 _IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
 """A name or a description of a value that a person does not say, but a lookup gives."""
@@ -57,7 +62,9 @@ def offer(
     Left out are reads that are done and not stale, unless the ask may need them for several
     things. Once a change is made, an ask that holds one wish is done: then none can help. A change
     that lacks a value which only the user knows leaves the question for it. An error that names
-    another tool leaves that tool; one that lists almost the value it was given, the same tool.
+    another tool leaves that tool; one that lists almost the value it was given, the same tool. A
+    question with one wish is answered from the first lookup that found something, unless another
+    one builds on it.
     """
     useful = _useful(names, tools, steps, ask=ask, want=want)
     last = steps[-1] if steps else None
@@ -94,11 +101,13 @@ def _useful(
 ) -> tuple[str, ...]:
     is_done = any(step.writes and step.status == "completed" for step in steps)
     has_several = _SEVERAL.search(ask) is not None
-    if is_done and (want == "change-if" or not has_several):
+    if is_done and (want == "change-if" or not has_several or has_second_choice(ask)):
         return ()
     once = not has_several and _LIST.search(ask) is None
     named = {name: tools[name] for name in names}
     asks = want == "question"
+    if asks and once and _COMPARED.search(ask) is None and _is_enough(named, steps):
+        return ()
     return tuple(
         name
         for name in names
@@ -106,6 +115,38 @@ def _useful(
         if _can_help(needed, steps, once=once)
         and not (asks and (tools[name].writes or needed.writes))
     )
+
+
+def _is_enough(tools: Mapping[str, Tool], steps: Sequence[StepRecord]) -> bool:
+    """Return whether the first lookup is all that a question with one wish needs.
+
+    It found something and shows it whole, and no other lookup is made with what it gives.
+    """
+    last = steps[-1] if len(steps) == 1 else None
+    if last is None or last.status != "completed" or last.writes or last.tool not in tools:
+        return False
+    result = last.result or ""
+    is_whole = entry_count(result) in {None, len(fields_of(result))}
+    if not is_whole or found_nothing(last) or last.output_mode == "content":
+        return False
+    others = (tool for tool in tools.values() if not tool.writes and tool.name != last.tool)
+    return not any(last.tool in tool.requires or _takes_identifier(tool) for tool in others)
+
+
+def _takes_identifier(tool: Tool) -> bool:
+    """Return whether a lookup gives what this tool has to be called with."""
+    nodes = tool.parameters.json.get("properties", {})
+    texts = [
+        text
+        for name in tool.parameters.json.get("required", ())
+        for text in (name, _description(nodes.get(name)))
+    ]
+    return any(_IDENTIFIER.search(text) for text in texts)
+
+
+def _description(node: object) -> str:
+    # A schema may say elsewhere what a required property is, or only that it may be.
+    return str(node.get("description", "")) if isinstance(node, dict) else ""
 
 
 def _can_help(tool: Tool, steps: Sequence[StepRecord], *, once: bool) -> bool:
@@ -146,9 +187,7 @@ def _can_be_looked_up(tool: Tool, step: StepRecord, names: Sequence[str]) -> boo
     texts: list[str] = []
     for lacked in schema.get("required", ()):
         if lacked not in said:
-            # A schema may say elsewhere what a required property is, or only that it may be.
-            node = schema.get("properties", {}).get(lacked)
-            texts += [lacked, str(node.get("description", "")) if isinstance(node, dict) else ""]
+            texts += [lacked, _description(schema.get("properties", {}).get(lacked))]
     return any(_IDENTIFIER.search(text) or any(name in text for name in names) for text in texts)
 
 

@@ -7,6 +7,7 @@ asks that are too big are told, three without it, and no other ask is taken for 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,17 @@ LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
 """The same where what was said before bears on the ask: it need not be looked up."""
 
 _PATH: Final = "/want"
+_LEAST_SHARE: Final = 0.1
+"""A tool that the model gives less is not taken, whatever it is called."""
+
+_VERBS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "set get list add create make new find search look read show check start stop send put "
+        "change update move complete delete remove the all",
+    )
+)
+"""Words of many tools' names, which tell none from the others."""
 
 
 def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice | None:
@@ -53,3 +65,35 @@ def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice
         runner_up_share=second[0],
         shares=tuple((value, share) for share, value in ranked),
     )
+
+
+def talk_instead(choices: Sequence[Choice]) -> Choice | None:
+    """Return the choice of what is wanted as one of talk, None where the model gave no shares."""
+    choice = next((choice for choice in choices if choice.path == _PATH), None)
+    if choice is None:
+        return None
+    share = dict(choice.shares).get("talk", 0.0)
+    return replace(
+        choice, value="talk", share=share, runner_up=choice.value, runner_up_share=choice.share
+    )
+
+
+def tool_by_name(choices: Sequence[Choice], brief: str) -> str | None:
+    """Return the tool that the order calls by its name, None where the reply stands.
+
+    "Set the alarm" was seen to be ordered of `set_level`, with `create_alarm` next.
+    """
+    choice = next((choice for choice in choices if choice.path == "/tool"), None)
+    if choice is None or not choice.shares:
+        return None
+    said = _words_of(brief)
+    fitting = {
+        name: len(said & _words_of(name)) for name, share in choice.shares if share >= _LEAST_SHARE
+    }
+    best = max(fitting, key=lambda name: fitting[name], default=str(choice.value))
+    return best if fitting.get(best, 0) > fitting.get(str(choice.value), 0) else None
+
+
+def _words_of(text: str) -> set[str]:
+    words = (word.casefold() for word in re.findall(r"[^\W\d_]{3,}", text))
+    return {word.removesuffix("s") for word in words} - _VERBS

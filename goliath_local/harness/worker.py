@@ -17,6 +17,7 @@ from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
 from goliath_local.prompts import example_dates, render
+from goliath_local.prompts import spoken as spoken_in_numbers
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
 from goliath_local.tools import (
@@ -105,8 +106,7 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             guessed=_guessed(reply, tool),
         )
         if number == 0 and isinstance(found, Filled):
-            failed = judge.failed_before(tool, found.value, turn.steps)
-            found = _failed_before(failed) if failed is not None else found
+            found = _in_vain(tool, found, turn.steps) or found
         if isinstance(found, Rejected) and found.place is not None:
             refused.append((reply.text, found.place))
         return found
@@ -219,7 +219,7 @@ def _said(turn: Turn) -> str:
     view = turn.view
     spoken = [text for exchange in view.recent for text in (exchange.ask, exchange.answer)]
     results = [step.result or "" for step in turn.steps if not step.skipped]
-    return "\n".join([view.summary, *spoken, *results, turn.ask])
+    return "\n".join([view.summary, *spoken, *results, turn.ask, spoken_in_numbers(turn.ask)])
 
 
 def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:
@@ -245,9 +245,17 @@ def _guessed(reply: Reply, tool: Tool) -> tuple[str, ...]:
     )
 
 
-def _failed_before(step: StepRecord) -> Rejected:
-    hint = render("guided.failed-before", message=step.result or "")
-    return Rejected(problem=f"the arguments of step {step.index + 1} failed", hint=hint)
+def _in_vain(tool: Tool, found: Filled, steps: Sequence[StepRecord]) -> Rejected | None:
+    """Return why this very call would lead nowhere, None when it was not made before."""
+    failed = judge.failed_before(tool, found.value, steps)
+    if failed is not None:
+        hint = render("guided.failed-before", message=failed.result or "")
+        return Rejected(problem=f"the arguments of step {failed.index + 1} failed", hint=hint)
+    fruitless = judge.fruitless_before(tool, found.value, steps)
+    if fruitless is not None:
+        problem = f"the arguments of step {fruitless.index + 1} found nothing"
+        return Rejected(problem=problem, hint=render("guided.found-nothing"))
+    return None
 
 
 def _wanted(turn: Turn, tool: Tool, refused: Sequence[tuple[str, str]]) -> ArgumentSchema:

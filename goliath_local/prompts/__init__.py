@@ -2,13 +2,14 @@
 
 from goliath_local.prompts.claims import Claim, claims
 from goliath_local.prompts.compare import comparisons, entry_count, fields_of, name_of
-from goliath_local.prompts.conditions import is_conditional
+from goliath_local.prompts.conditions import has_second_choice, is_conditional
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
     example_turns,
     read_example,
 )
+from goliath_local.prompts.findings import Finding, finding, untold
 from goliath_local.prompts.guided import (
     answer_turns,
     argument_turns,
@@ -21,11 +22,14 @@ from goliath_local.prompts.guided import (
 from goliath_local.prompts.known import known_already
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
+from goliath_local.prompts.reckoning import needs_no_tool
 from goliath_local.prompts.render import render
+from goliath_local.prompts.spoken import spoken
 
 __all__ = [
     "Claim",
     "Example",
+    "Finding",
     "MenuItem",
     "action_block",
     "answer_turns",
@@ -42,14 +46,19 @@ __all__ = [
     "exchange_parts",
     "fact_lines",
     "fields_of",
+    "finding",
+    "has_second_choice",
     "is_conditional",
     "known_already",
     "log_line",
     "name_of",
+    "needs_no_tool",
     "plan_turns",
     "read_example",
     "render",
     "schema_lines",
     "seen_by_code",
+    "spoken",
     "tool_menu",
+    "untold",
 ]

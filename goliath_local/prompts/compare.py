@@ -76,6 +76,11 @@ def fields_of(result: str) -> list[dict[str, str]]:
     return [fields] if fields else []
 
 
+def is_mark(name: str) -> bool:
+    """Return whether a field of that name tells entries apart and says nothing else."""
+    return _IS_MARK.search(name) is not None
+
+
 def name_of(row: Mapping[str, str]) -> str:
     """Return the text that an entry is called by: its first that is no number, switch or id."""
     texts = (value for name, value in row.items() if not _IS_MARK.search(name))

@@ -20,6 +20,19 @@ _CONDITION = re.compile(
 )
 """What makes a wish depend on something."""
 
+_FAILING = re.compile(
+    r"(?i)\b(?:(?:and |or )?if (?:it|that|this) (?:"
+    r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
+    r" (?:take|fit|work|go|accept|let|succeed|happen|be (?:done|made|added|accepted|possible))\b|"
+    r"(?:fails|is refused|is rejected|is not possible|isn['\u2019]t possible)\b)|"
+    r"failing that\b|"
+    r"(?:wenn|falls) (?:das|es|dies) nicht (?:geht|passt|klappt|reicht|möglich ist)\b|"
+    r"si (?:ça|cela) (?:ne )?(?:marche|passe|va|tient|rentre) pas\b|si c['\u2019]est impossible\b|"
+    r"si (?:eso )?no (?:funciona|cabe|va|se puede|es posible)\b)|"
+    r"如果不行|不行的话"
+)
+"""What says what to do when the change itself cannot be made: only trying it tells."""
+
 _OTHERWISE = re.compile(
     r"(?i)\b(otherwise|else|if not|sonst|andernfalls|sinon|autrement|si no|de lo contrario)\b|"
     r"否则|不然|वरना|नहीं तो"
@@ -32,7 +45,15 @@ _CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001
 
 def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
-    return _CONDITION.search(ask) is not None
+    return _CONDITION.search(_FAILING.sub(" ", ask)) is not None
+
+
+def has_second_choice(ask: str) -> bool:
+    """Return whether the ask says what to do if the change that it wants cannot be made.
+
+    Nothing else has to hold first, so the change is tried, not looked into.
+    """
+    return _FAILING.search(ask) is not None and not is_conditional(ask)
 
 
 def has_one_condition(ask: str) -> bool:

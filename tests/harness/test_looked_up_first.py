@@ -207,7 +207,7 @@ async def test_a_question_which_one_is_meant_names_them_all():
     find = tool("find", properties=("name",), run=lambda args, context: found)
     model = Counting(
         [
-            {"json": {"want": "change", "kind": "tool", "tool": "send", "brief": "text Tom"}},
+            {"json": {"want": "change", "kind": "tool", "tool": "find", "brief": "find Tom"}},
             {"json": {"missing": "", "name": "Tom"}},
             {"json": {"why": "It is c2.", "kind": "tool", "tool": "send", "brief": "text c2"}},
             {"json": {"missing": "", "id": "c2"}},

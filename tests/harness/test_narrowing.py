@@ -307,3 +307,30 @@ def test_without_a_date_of_today_no_days_are_named(facts):
 
 def test_a_date_that_does_not_exist_names_no_days():
     assert "tomorrow" not in fact_lines({"today": "2026-02-30"})
+
+
+def answered(ask, result, *others, **more):
+    look = tool("look", writes=False)
+    tools = {each.name: each for each in (look, *others)}
+    return offered([*tools], tools, [looked(result, **more)], ask=ask, want="question")
+
+
+def test_a_question_with_one_wish_is_answered_from_the_first_lookup_that_found_something():
+    other = tool("forecast", writes=False)
+    assert answered("is it on?", "1. name: a, on: true", other) == ()
+    assert answered("is it on?", "none", other) == ("look", "forecast")
+    assert answered("is it on and dry?", "on: true", other) != ()
+    assert answered("is it warmer than the hall?", "degrees: 20", other) != ()
+
+
+def test_a_question_goes_on_when_another_lookup_builds_on_the_first():
+    needs_it = replace(tool("read", writes=False), requires=("look",))
+    assert answered("what does it say?", "1. name: a", needs_it) == ("read",)
+    by_id = tool("read", writes=False, properties=("note_id",), required=("note_id",))
+    assert answered("what does it say?", "1. name: a", by_id) == ("read",)
+
+
+def test_a_question_goes_on_when_the_first_lookup_is_not_shown_whole():
+    other = tool("forecast", writes=False)
+    assert answered("which failed?", "1. name: a\n… 5 omitted\n7. name: b", other) != ()
+    assert answered("what does it say?", "a page", other, output_mode="content") != ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.agent import create_agent
-from goliath_local.harness.wanted import weighed_want
+from goliath_local.harness.wanted import tool_by_name, weighed_want
 from goliath_local.model import Choice
 from goliath_local.tools import define_tool
 from tests.harness.counting import Counting
@@ -87,3 +87,27 @@ async def test_a_fact_that_the_ask_names_makes_it_known_and_the_day_of_today_doe
     model = Counting([{**look, "choices": said}, {"text": "Nothing."}])
     agent = create_agent(model=model, tools=[find()], facts=facts)
     assert (await agent.run("what do I have today?")).steps[0].tool == "find"
+
+
+def tools(**shares):
+    ranked = tuple(sorted(shares.items(), key=lambda pair: -pair[1]))
+    return [Choice(path="/tool", value=ranked[0][0], share=ranked[0][1], shares=ranked)]
+
+
+@pytest.mark.parametrize(
+    ("brief", "shares", "name"),
+    [
+        ("set the alarm for 05:50", {"set_level": 0.7, "create_alarm": 0.3}, "create_alarm"),
+        ("set the alarm for 05:50", {"set_level": 0.95, "create_alarm": 0.05}, None),
+        ("set the ringer level", {"set_level": 0.7, "create_alarm": 0.3}, None),
+        ("list the alarms", {"list_events": 0.6, "list_alarms": 0.4}, "list_alarms"),
+        ("set it", {"set_level": 0.7, "create_alarm": 0.3}, None),
+    ],
+)
+def test_a_likely_tool_that_the_order_names_is_taken(brief, shares, name):
+    assert tool_by_name(tools(**shares), brief) == name
+
+
+def test_without_shares_the_tool_of_the_reply_stands():
+    assert tool_by_name([Choice(path="/tool", value="set_level", share=0.7)], "set alarm") is None
+    assert tool_by_name([], "set alarm") is None

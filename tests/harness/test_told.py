@@ -1,0 +1,140 @@
+"""What plain code makes of an answer, and of lookups that find nothing or too much."""
+
+from __future__ import annotations
+
+from goliath_local.agent import create_agent
+from goliath_local.model import Choice
+from goliath_local.prompts import render
+from tests.harness.counting import Counting
+from tests.harness.test_looked_up_first import SEND, tool
+
+OPEN = {"want": "question", "kind": "tool", "tool": "look", "brief": "look"}
+CHOIR = [{"id": "e3", "title": "Choir", "start": "17:00"}]
+
+
+def look_tool(found):
+    return tool("look", properties=("day",), run=lambda args, context: found)
+
+
+async def answered(*replies, found=CHOIR):
+    """Return the model, the result and the pieces of text that were heard."""
+    model = Counting([{"json": OPEN}, {"json": {"missing": "", "day": "16"}}, *replies])
+    agent = create_agent(model=model, tools=[look_tool(found)])
+    stream = agent.stream("what is on on the 16th?")
+    pieces = [item.text async for item in stream if item.type == "text"]
+    return model, await stream.result(), pieces
+
+
+async def test_an_answer_without_what_was_found_is_asked_for_again():
+    model, result, _ = await answered({"text": "Nothing."}, {"text": "Choir at 17:00."})
+    assert result.text == "Choir at 17:00."
+    hint = render("guided.found", entry="title: Choir, start: 17:00")
+    assert hint in model.fake.calls[-1].prompt
+
+
+async def test_what_was_found_stands_behind_an_answer_that_never_tells_it():
+    _, result, pieces = await answered({"text": "Nothing."}, {"text": "No, nothing."})
+    assert result.text == "No, nothing. (title: Choir, start: 17:00)"
+    assert pieces[-1] == " (title: Choir, start: 17:00)"
+
+
+async def test_an_answer_that_tells_what_was_found_is_left_alone():
+    model, result, _ = await answered({"text": "Choir."})
+    assert result.text == "Choir."
+    assert [call.label for call in model.fake.calls].count("answer") == 1
+
+
+async def test_an_answer_that_leaves_out_one_of_a_day_is_asked_for_again():
+    found = [{"title": "Dentist", "start": "08:30"}, {"title": "Review", "start": "14:00"}]
+    model, result, _ = await answered(
+        {"text": "The review."}, {"text": "Dentist, then the review."}, found=found
+    )
+    assert result.text == "Dentist, then the review."
+    assert render("guided.all", names="Dentist") in model.fake.calls[-1].prompt
+
+
+async def test_a_value_that_only_the_user_knows_is_asked_for():
+    start = tool("start_timer", writes=True, properties=("minutes",))
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "start_timer", "brief": "start"}},
+            {"json": {"missing": "minutes"}},
+            {"text": "Stelle bitte einen Timer."},
+            {"text": "Der Timer ist gestellt."},
+        ]
+    )
+    result = await create_agent(model=model, tools=[start]).run("Stell mir bitte einen Timer")
+    assert result.text == "Der Timer ist gestellt. (minutes?)"
+
+
+async def test_a_change_that_several_fit_alike_is_asked_about_without_another_plan():
+    found = [{"id": "c2", "name": "Tomas Reyes"}, {"id": "c4", "name": "Tomke Arends"}]
+    find = tool("find", properties=("name",), run=lambda args, context: found)
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "send", "brief": "text Tom"}},
+            {"json": {"missing": "", "name": "Tom"}},
+            {"text": "Tomas Reyes or Tomke Arends?"},
+        ]
+    )
+    result = await create_agent(model=model, tools=[find, SEND]).run("message Tom hello")
+    assert result.text == "Tomas Reyes or Tomke Arends?"
+    assert [each.tool for each in result.steps] == ["find", None]
+
+
+async def test_a_change_whose_lookup_by_a_phrase_finds_nothing_is_looked_up_by_another():
+    asked = []
+
+    def execute(args, context):
+        asked.append(args["name"])
+        return [{"id": "n3", "name": "Gifts"}] if args["name"] == "gifts" else []
+
+    find = tool("find", properties=("name",), run=execute)
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "send", "brief": "add it"}},
+            {"json": {"missing": "", "name": "Ivo: chalk bag"}},
+            {"json": {"missing": "", "name": "Ivo: chalk bag"}},
+            {"json": {"missing": "", "name": "gifts"}},
+            {"json": {"missing": "", "id": "n3"}},
+            {"text": "Added Ivo: chalk bag to n3."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[find, SEND])
+    result = await agent.run("add 'Ivo: chalk bag' to my gifts, n3")
+    assert asked == ["Ivo: chalk bag", "gifts"]
+    assert [each.tool for each in result.steps] == ["find", "find", "send", None]
+    assert render("guided.found-nothing") in model.fake.calls[3].prompt
+
+
+async def test_a_sum_is_talked_about_not_looked_up():
+    model = Counting(
+        [
+            {
+                "json": {**OPEN, "brief": "calculate 20% of 45"},
+                "choices": [Choice(path="/want", value="question", share=0.6)],
+            },
+            {"json": {"want": "talk", "kind": "answer", "brief": "9"}},
+            {"text": "9."},
+        ]
+    )
+    result = await create_agent(model=model, tools=[look_tool([])]).run("what's 20% of 45?")
+    assert result.text == "9."
+    assert [each.tool for each in result.steps] == [None]
+
+
+async def test_a_change_with_a_second_choice_is_tried():
+    book = tool("book", writes=True, properties=("at",))
+    look = look_tool([])
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "book", "brief": "book 17:00"}},
+            {"json": {"missing": "", "at": "17:00"}},
+            {"text": "Booked at 17:00."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[look, book])
+    await agent.run("Book the court at 17:00. If it won't take that, make it 18:00.")
+    schema = model.fake.calls[0].schema
+    assert schema["properties"]["want"] == {"const": "change"}
+    assert set(schema["properties"]["tool"]["enum"]) == {"look", "book"}

@@ -1,0 +1,84 @@
+"""Times and amounts in words; asks that are enough by themselves; a second choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from goliath_local.prompts import has_second_choice, is_conditional, needs_no_tool, spoken
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        ("wake me at twenty to seven", "twenty to seven is 06:40 or 18:40"),
+        ("at a quarter past 3", "a quarter past 3 is 03:15 or 15:15"),
+        ("half past twelve", "half past twelve is 00:30 or 12:30"),
+        ("weck mich um halb acht", "halb acht is 07:30 or 19:30"),
+        ("um Viertel vor neun", "Viertel vor neun is 08:45 or 20:45"),
+        ("zehn nach eins", "zehn nach eins is 01:10 or 13:10"),
+        ("à sept heures moins le quart", "sept heures moins le quart is 06:45 or 18:45"),
+        ("à dix heures et demie", "dix heures et demie is 10:30 or 22:30"),
+        ("a las ocho menos diez", "las ocho menos diez is 07:50 or 19:50"),
+        ("I drank a quarter of a litre", "a quarter of a litre is 250 ml"),
+        ("eine halbe Stunde Yoga", "eine halbe Stunde is 30 minutes"),
+        ("une demi-heure de vélo", "une demi-heure is 30 minutes"),
+        ("for an hour and a half", "an hour and a half is 90 minutes"),
+        ("half a dozen eggs", "half a dozen is 6"),
+    ],
+)
+def test_what_is_said_in_words_is_said_in_numbers(ask, told):
+    assert spoken(ask) == f"Said in numbers: {told}."
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "open from ten to six",
+        "between nine to five",
+        "5 to 6 apples",
+        "ten to twelve people",
+        "set it to seven",
+        "half of it",
+        "",
+    ],
+)
+def test_a_range_or_a_plain_number_is_no_time(ask):
+    assert spoken(ask) == ""
+
+
+@pytest.mark.parametrize(
+    ("brief", "ask", "enough"),
+    [
+        ("calculate 20% of 45", "what's 20% of 45?", True),
+        ("calculate the end of the film", "it starts 19:40 and takes 95 minutes, so?", True),
+        ("calculate the steps of this week", "how many steps this week?", False),
+        ("translate 'guten Morgen'", "“guten Morgen” in English?", True),
+        ("translate the last note", "put my last note into English", False),
+        ("list the items", "what's 20% of 45?", False),
+        ("", "what's 20% of 45?", False),
+    ],
+)
+def test_a_sum_or_a_translation_of_what_is_said_needs_no_tool(brief, ask, enough):
+    assert needs_no_tool(brief, ask, tools="list_items List the shopping.") is enough
+
+
+def test_a_tool_for_the_very_thing_is_used():
+    assert not needs_no_tool("calculate 20% of 45", "20% of 45?", tools="calc Calculates sums.")
+    assert not needs_no_tool("translate 'ja'", "'ja' in English?", tools="t Translates texts.")
+
+
+@pytest.mark.parametrize(
+    ("ask", "second"),
+    [
+        ("Book the court at 17:00. If it won't take that, make it 18:00.", True),
+        ("copy all of it, and if that doesn't fit just the pictures", True),
+        ("Stell ihn auf 17 Uhr. Falls das nicht klappt, auf 18 Uhr.", True),
+        ("if it doesn't rain, water the lawn", False),
+        ("if it rains close it, and if that fails tell me", False),
+        ("turn the lamp on", False),
+    ],
+)
+def test_what_to_do_if_a_change_fails_is_no_condition_of_it(ask, second):
+    assert has_second_choice(ask) is second
+    if second:
+        assert not is_conditional(ask)
