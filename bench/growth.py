@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bench.answers import Failed
 from bench.measures import Measure, Table
 from goliath_local import create_agent, define_tool, in_memory
 from goliath_local.bench import Listener, median
@@ -177,11 +178,16 @@ def _play(ours: Ours, *, steps: int, most: int, memory_tokens: int) -> list[Step
 
     async def play() -> None:
         await memory.save(_remembered(ours, memory_tokens))
-        await agent.run(f"Add {steps} tasks to my list. Run {time.perf_counter_ns()}.")
+        # "And" says that there may be several wishes: after one change alone a turn would be over.
+        await agent.run(f"Add {steps} tasks to my list, and more. Run {time.perf_counter_ns()}.")
 
     asyncio.run(play())
     # What the scribe folds away afterwards is not a step that the user waits for.
     heard = [one for one in listener.taken() if one.request.stage is not Stage.SCRIBE]
+    called = sum(one.request.stage is Stage.WORKER for one in heard)
+    if called != steps:
+        message = f"a turn of {steps} steps ended after {called}: the harness closes it earlier"
+        raise Failed(message)
     return steps_of(heard, turn_steps=steps, memory_tokens=memory_tokens)
 
 

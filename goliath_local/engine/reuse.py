@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.prompt import PromptPart
 
+LASTING: Final = "facts"
+"""The part behind the head that stays the same for a day, or for as long as a program runs."""
+
 WORTH_SAVING_TOKENS: Final = 24
 """A state is saved when this many tokens were evaluated since the last saved one."""
 
@@ -96,3 +99,11 @@ def head_end(parts: Sequence[PromptPart]) -> int | None:
     """Return the index of the last part of the static head, None when there is no head."""
     count = sum(part.is_head for part in parts)
     return count - 1 if count else None
+
+
+def lasting_end(parts: Sequence[PromptPart]) -> int | None:
+    """Return the index of the facts right behind the head, None where there are none to save."""
+    end = head_end(parts)
+    if end is None or end + 2 >= len(parts) or parts[end + 1].name != LASTING:
+        return None
+    return end + 1 if len(parts[end + 1].ids) >= WORTH_SAVING_TOKENS else None

@@ -17,7 +17,7 @@ from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Final, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import Finding, finding, render, untold
+from goliath_local.prompts import Finding, claims, finding, opens_with_condition, render, untold
 from goliath_local.records import Plan, Reason
 from goliath_local.schema import narrowed
 
@@ -133,7 +133,7 @@ async def _say(
             said = read_prose("" if isinstance(reply, Rejected) else reply.text)
             if isinstance(said, Rejected) or stalled or not parts.is_constrained(turn):
                 return said
-            return _told_at_last(turn, said) if hint else _telling(turn, said)
+            return _told_at_last(turn, said, why) if hint else _telling(turn, said, why)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
         found = read_structured(reply.text, turn.output)
@@ -150,12 +150,18 @@ def _going_on(draft: Draft, text: str, place: str) -> Draft:
     return draft if schema is None else replace(draft, schema=schema)
 
 
-def _telling(turn: Turn, said: Said) -> Said | Rejected:
+def _telling(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
-    text = said[0]
-    has_changed = any(step.writes and step.status == "completed" for step in turn.steps)
-    if _repeats(text, turn.ask, almost=not has_changed):
-        return Rejected(problem="the answer repeats the ask", hint=render("guided.repeats"))
+    text, changed = said[0], _has_changed(turn)
+    is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
+    if is_still_open or _repeats(text, turn.ask, almost=not changed):
+        hint = render("guided.repeats")
+        if why and not changed:
+            hint = render("guided.repeats-unchanged", why=why)
+        return Rejected(problem="the answer repeats the ask", hint=hint)
+    decided = _untold_claim(turn, text, why)
+    if decided:
+        return _leaves_out(render("guided.found", entry=decided))
     values = _left_out(turn, text)
     if values:
         name = "guided.which" if turn.alike else "guided.say"
@@ -166,25 +172,36 @@ def _telling(turn: Turn, said: Said) -> Said | Rejected:
     found = _unsaid_finding(turn, text)
     if found is not None:
         return _leaves_out(render("guided.found", entry=found.in_words()))
-    names = untold(turn.ask, text, turn.steps)
-    return _leaves_out(render("guided.all", names=", ".join(names))) if names else said
+    return _with_more(turn, said, _also(turn, text))
 
 
-def _told_at_last(turn: Turn, said: Said) -> Said:
+def _told_at_last(turn: Turn, said: Said, why: str) -> Said:
     """Return the second answer, with what it is about behind it if that is still untold."""
-    text = said[0]
+    text, decided = said[0], _untold_claim(turn, said[0], why)
     values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
     if values:
         more = render("guided.about", values=", ".join(values))
     elif lacking and not _is_question(text):
         more = render("guided.asking", names=", ".join(lacking))
-    elif found is not None:
-        more = render("guided.found-too", entry=found.in_words())
+    elif decided or found is not None:
+        more = render("guided.found-too", entry=decided or (found.in_words() if found else ""))
     else:
+        more = _also(turn, text)
+    return _with_more(turn, said, more)
+
+
+def _also(turn: Turn, text: str) -> str:
+    """Return what else was found, where an answer tells some of it only; empty if nothing."""
+    entries = "; ".join(entry.in_words() for entry in untold(turn.ask, text, turn.steps))
+    return render("guided.also", entries=entries) if entries else ""
+
+
+def _with_more(turn: Turn, said: Said, more: str) -> Said:
+    if not more:
         return said
     if turn.options.on_text is not None:
         turn.options.on_text(f" {more}")
-    return f"{text} {more}", said[1]
+    return f"{said[0]} {more}", said[1]
 
 
 def _leaves_out(hint: str) -> Rejected:
@@ -210,10 +227,23 @@ def _lacking(turn: Turn) -> tuple[str, ...]:
 
 def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
     """Return what the last step found, where a turn without a change tells nothing of it."""
-    if turn.alike or any(step.writes and step.status == "completed" for step in turn.steps):
+    if turn.alike or _has_changed(turn):
         return None
     found = finding(turn.ask, turn.steps)
     return found if found is not None and not found.is_told(text) else None
+
+
+def _untold_claim(turn: Turn, text: str, why: str) -> str:
+    """Return the comparison by which a change was left undone, where its number is untold."""
+    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
+    if turn.want != "change-if" or _has_changed(turn) or not reads:
+        return ""
+    found = [claim for claim in claims(turn.ask, reads[-1].result or "") if claim.text == why]
+    return why if found and found[0].value not in text.replace(",", ".") else ""
+
+
+def _has_changed(turn: Turn) -> bool:
+    return any(step.writes and step.status == "completed" for step in turn.steps)
 
 
 def _is_question(text: str) -> bool:

@@ -62,7 +62,8 @@ def offer(
     Left out are reads that are done and not stale, unless the ask may need them for several
     things. Once a change is made, an ask that holds one wish is done: then none can help. A change
     that lacks a value which only the user knows leaves the question for it. An error that names
-    another tool leaves that tool; one that lists almost the value it was given, the same tool. A
+    another tool leaves that tool; one that lists almost the value it was given, the same tool,
+    and so does a change that failed where the ask has a second choice. A
     question with one wish is answered from the first lookup that found something, unless another
     one builds on it.
     """
@@ -73,7 +74,11 @@ def offer(
         reads = tuple(name for name in useful if not tools[name].writes)
         may_help = not lacking.writes or _can_be_looked_up(lacking, last, reads)
         return Offer(tools=reads) if may_help else Offer(tools=(), closing=("answer",))
-    named = _nearly_right(last, useful) or _named_by_failure(last, useful)
+    named = (
+        _nearly_right(last, useful)
+        or _second_choice(last, useful, ask)
+        or _named_by_failure(last, useful)
+    )
     return Offer(tools=named, closing=()) if named else Offer(tools=useful)
 
 
@@ -195,6 +200,12 @@ def _nearly_right(step: StepRecord | None, names: Sequence[str]) -> tuple[str, .
     """Return the tool that failed, where its error lists almost the text that it was given."""
     is_meant = step is not None and step.tool in names and near_miss(step) is not None
     return (step.tool,) if is_meant and step is not None and step.tool else ()
+
+
+def _second_choice(step: StepRecord | None, names: Sequence[str], ask: str) -> tuple[str, ...]:
+    """Return the change that failed, where the ask says what else would do."""
+    is_meant = step is not None and step.failed and step.writes and has_second_choice(ask)
+    return (step.tool,) if is_meant and step is not None and step.tool in names else ()
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.budget import Block, Brief, Fixed, Log, LogLine, Recent, compact_result
 from goliath_local.harness.judge import original_of
 from goliath_local.model import CountingModel, Part
-from goliath_local.prompts import exchange_parts, fact_lines, log_line, render, schema_lines
+from goliath_local.prompts import (
+    exchange_parts,
+    fact_lines,
+    first_choice,
+    log_line,
+    render,
+    schema_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,11 +79,17 @@ def log(turn: Turn, steps: Sequence[StepRecord]) -> Log:
 
 def closing(turn: Turn, *, request: str = "", hint: str = "") -> tuple[Section, ...]:
     """Return the ask, with what is wanted of it, and on a retry the hint after everything."""
-    ask = "\n".join(filter(None, [render("shared.ask", ask=turn.ask), request]))
+    ask = "\n".join(filter(None, [render("shared.ask", ask=_asked(turn)), request]))
     parts = [Fixed(part=Part(name="ask", text=ask))]
     if hint:
         parts.append(Fixed(part=Part(name="hint", text=f"\n\n{hint}")))
     return tuple(parts)
+
+
+def _asked(turn: Turn) -> str:
+    """Return the ask; a small model is told what else would do only once the first has failed."""
+    has_failed = any(step.failed for step in turn.steps)
+    return turn.ask if has_failed or not is_constrained(turn) else first_choice(turn.ask)
 
 
 def optional(name: str, text: str) -> tuple[Section, ...]:

@@ -40,15 +40,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goliath_local.harness.state import Turn
-    from goliath_local.model import Reply
+    from goliath_local.model import Choice, Reply
     from goliath_local.records import Plan, StepRecord
     from goliath_local.tools import Tool
 
 
 GUESS_SHARE = 0.7
 DOUBT_SHARE = 0.9
-"""Below the one, a choice that nobody said narrows no lookup; below the other, where no choice was
-the next likeliest. Seen on the dev set: guesses at 0.61 to 0.84."""
+WRITE_SHARE = 0.8
+"""Below the first, an optional choice that nobody said narrows no lookup; below the second, where
+no choice was the next likeliest; below the third it is left to the tool that changes something.
+Seen on the dev set: guesses at 0.61 to 0.84."""
 
 MISSING_SHARE = 0.8
 """A value is called missing from this share on; below it the worker is to fill it in."""
@@ -178,7 +180,7 @@ def read_spelled_out(
         said: the ask, the conversation and the results.
         facts: what else the model was told.
         doubted: arguments that the model first called missing: their texts have to be said.
-        guessed: filters of a lookup that the model was not sure of: unless said, they are none.
+        guessed: choices that the model was not sure of: unless said, they are none.
     """
     try:
         value, missing = split_missing(read_json(text), shape.missing)
@@ -232,17 +234,20 @@ def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tup
 
 
 def _guessed(reply: Reply, tool: Tool) -> tuple[str, ...]:
-    """Return the optional choices of a lookup that the model was not sure of."""
-    if tool.writes:
-        return ()
+    """Return the optional choices that the model was not sure of."""
     required = tool.parameters.json.get("required", ())
     paths = {f"/{name}": name for name in tool.parameters.properties if name not in required}
     return tuple(
         paths[choice.path]
         for choice in reply.choices
-        if choice.path in paths
-        and choice.share < (DOUBT_SHARE if choice.runner_up == "null" else GUESS_SHARE)
+        if choice.path in paths and choice.share < _enough(tool, choice)
     )
+
+
+def _enough(tool: Tool, choice: Choice) -> float:
+    if choice.runner_up == "null":
+        return DOUBT_SHARE
+    return WRITE_SHARE if tool.writes else GUESS_SHARE
 
 
 def _in_vain(tool: Tool, found: Filled, steps: Sequence[StepRecord]) -> Rejected | None:

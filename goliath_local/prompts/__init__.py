@@ -2,7 +2,12 @@
 
 from goliath_local.prompts.claims import Claim, claims
 from goliath_local.prompts.compare import comparisons, entry_count, fields_of, name_of
-from goliath_local.prompts.conditions import has_second_choice, is_conditional
+from goliath_local.prompts.conditions import (
+    first_choice,
+    has_second_choice,
+    is_conditional,
+    opens_with_condition,
+)
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -47,12 +52,14 @@ __all__ = [
     "fact_lines",
     "fields_of",
     "finding",
+    "first_choice",
     "has_second_choice",
     "is_conditional",
     "known_already",
     "log_line",
     "name_of",
     "needs_no_tool",
+    "opens_with_condition",
     "plan_turns",
     "read_example",
     "render",

@@ -121,6 +121,9 @@ class Claim:
     acts: bool
     """The change is to be made."""
 
+    value: str
+    """The number of the result that decides."""
+
 
 def claims(ask: str, result: str) -> tuple[Claim, ...]:
     """Return the sentences that compare the numbers of a result with the one of a condition.
@@ -216,7 +219,9 @@ def _claim(field: Field, number: str, *, acts: bool) -> Claim:
         value=value,
         number=number,
     )
-    return Claim(text=f"{text}, {render('guided.act' if acts else 'guided.leave')}", acts=acts)
+    return Claim(
+        text=f"{text}, {render('guided.act' if acts else 'guided.leave')}", acts=acts, value=value
+    )
 
 
 def _relation(field: Field, number: str) -> str:

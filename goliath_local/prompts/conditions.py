@@ -48,6 +48,11 @@ def is_conditional(ask: str) -> bool:
     return _CONDITION.search(_FAILING.sub(" ", ask)) is not None
 
 
+def opens_with_condition(text: str) -> bool:
+    """Return whether a text begins with what has to hold: it tells no outcome then."""
+    return _CONDITION.match(text.lstrip()) is not None
+
+
 def has_second_choice(ask: str) -> bool:
     """Return whether the ask says what to do if the change that it wants cannot be made.
 
@@ -59,6 +64,12 @@ def has_second_choice(ask: str) -> bool:
 def has_one_condition(ask: str) -> bool:
     """Return whether exactly one thing has to hold, and nothing is said for the other case."""
     return len(_CONDITION.findall(ask)) == 1 and _OTHERWISE.search(ask) is None
+
+
+def first_choice(ask: str) -> str:
+    """Return the ask without its second choice, and what stands behind that."""
+    found = _FAILING.search(ask)
+    return ask[: found.start()].rstrip(" ,;") if found and has_second_choice(ask) else ask
 
 
 def condition_of(ask: str) -> str:

@@ -77,8 +77,8 @@ def finding(ask: str, steps: Sequence[StepRecord]) -> Finding | None:
     return _finding(meant[0], ask, steps[-1]) if len(meant) == 1 else None
 
 
-def untold(ask: str, text: str, steps: Sequence[StepRecord]) -> tuple[str, ...]:
-    """Return the names of the entries that an answer leaves out, though it tells others.
+def untold(ask: str, text: str, steps: Sequence[StepRecord]) -> tuple[Finding, ...]:
+    """Return the entries that an answer leaves out, though it tells others.
 
     Empty for a list of many, where the ask names one of them, and for a list that was not looked
     up by anything: of that, one may be meant.
@@ -90,7 +90,8 @@ def untold(ask: str, text: str, steps: Sequence[StepRecord]) -> tuple[str, ...]:
     told = [name for name in names if name.casefold() in text.casefold()]
     if not told or any(_is_said(row, ask, others=()) for row in rows):
         return ()
-    return tuple(name for name in names if name not in told)
+    left = (row for row, name in zip(rows, names, strict=True) if name not in told)
+    return tuple(each for row in left if (each := _finding(row, ask, steps[-1])) is not None)
 
 
 def _rows(steps: Sequence[StepRecord]) -> list[dict[str, str]]:

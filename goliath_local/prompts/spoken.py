@@ -7,7 +7,7 @@ of the evals that are written in Latin letters.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from goliath_local.prompts.render import render
 
@@ -64,6 +64,17 @@ _CLOCK = (
 _TIMES = tuple(re.compile(pattern, re.I) for pattern in _CLOCK)
 _BEFORE = frozenset({"to", "before", "vor", "moins", "menos"})
 
+_EARLY = re.compile(
+    r"(?i)\b(wake|woken|alarm|get up|breakfast|morning|a\.?m|weck\w*|aufstehen|frühstück|morgens|"
+    r"früh|réveil\w*|matin|despi\w+|de la mañana)\b"
+)
+_LATE = re.compile(
+    r"(?i)\b(afternoon|evening|tonight|dinner|p\.?m|nachmittags?|abends?|heute abend|"
+    r"après-midi|soir|dîner|de la tarde|de la noche|cena)\b"
+)
+_WAKING: Final = 7 * 60
+"""Minutes of the morning before which an appointment is meant for the afternoon."""
+
 _AMOUNTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"(?i)\b(?:{pattern})\b"), told)
     for pattern, told in (
@@ -103,10 +114,18 @@ def _times(ask: str) -> Iterator[tuple[str, str]]:
             # `5 to 6` in figures is as likely a range.
             is_range = (said.get("minutes") or "").isdigit() and said["hour"].isdigit()
             if minutes is not None and not is_range:
-                morning, evening = (
-                    f"{m // 60 % 24:02}:{m % 60:02}" for m in (minutes, minutes + 720)
-                )
-                yield found[0], render("guided.either", morning=morning, evening=evening)
+                yield found[0], _at(minutes, ask)
+
+
+def _at(minutes: int, ask: str) -> str:
+    """Return the time of day: as the ask says, else the one of the two when people are up."""
+    morning, evening = (f"{m // 60 % 24:02}:{m % 60:02}" for m in (minutes, minutes + 720))
+    is_early, is_late = _EARLY.search(ask) is not None, _LATE.search(ask) is not None
+    if is_early != is_late:
+        return morning if is_early else evening
+    if minutes < _WAKING:
+        return evening
+    return render("guided.either", morning=morning, evening=evening)
 
 
 def _minutes(said: Mapping[str, str | None]) -> int | None:

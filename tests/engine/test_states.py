@@ -132,3 +132,42 @@ async def test_no_damage_to_a_state_changes_a_reply(
         assert reply.text == expected, name
         assert reply.usage.evaluated_tokens == reply.usage.prompt_tokens, name
         assert path.read_bytes() == sound  # deleted, and written anew
+
+
+# What stands behind a head
+
+
+def behind(tmp_path: Path) -> tuple[DiskShelf, Snapshot]:
+    shelf = DiskShelf(tmp_path / "states", {"model": "m", "window": 4096})
+    shelf.keep_behind("head", snapshot(key="today"))
+    return shelf, snapshot(key="tomorrow")
+
+
+def test_what_stands_behind_a_head_is_found_by_its_own_key(tmp_path: Path):
+    shelf, _ = behind(tmp_path)
+    found = shelf.find_behind("head", "today", length=3)
+    assert found is not None
+    assert (found.state == snapshot().state).all()
+    assert shelf.find_behind("head", "tomorrow", length=3) is None
+    assert shelf.find_behind("other", "today", length=3) is None
+    assert shelf.find_behind("head", "today", length=4) is None
+
+
+def test_what_stands_behind_a_head_is_written_anew_once_an_hour_at_most(tmp_path: Path):
+    shelf, other = behind(tmp_path)
+    shelf.keep_behind("head", other)
+    assert shelf.find_behind("head", "today", length=3) is not None
+    (path,) = (tmp_path / "states").iterdir()
+    os.utime(path, (0, 0))
+    shelf.keep_behind("head", other)
+    assert shelf.find_behind("head", "today", length=3) is None
+    assert shelf.find_behind("head", "tomorrow", length=3) is not None
+    assert len(list((tmp_path / "states").iterdir())) == 1
+
+
+@pytest.mark.parametrize("damage", damaged(write_state(snapshot(), HEADER)))
+def test_a_damaged_state_behind_a_head_is_none(tmp_path: Path, damage: str):
+    shelf, _ = behind(tmp_path)
+    (path,) = (tmp_path / "states").iterdir()
+    path.write_bytes(damaged(path.read_bytes())[damage])
+    assert shelf.find_behind("head", "today", length=3) is None

@@ -44,13 +44,11 @@ async def test_an_answer_that_tells_what_was_found_is_left_alone():
     assert [call.label for call in model.fake.calls].count("answer") == 1
 
 
-async def test_an_answer_that_leaves_out_one_of_a_day_is_asked_for_again():
+async def test_what_else_was_found_on_a_day_stands_behind_an_answer_that_tells_some_of_it():
     found = [{"title": "Dentist", "start": "08:30"}, {"title": "Review", "start": "14:00"}]
-    model, result, _ = await answered(
-        {"text": "The review."}, {"text": "Dentist, then the review."}, found=found
-    )
-    assert result.text == "Dentist, then the review."
-    assert render("guided.all", names="Dentist") in model.fake.calls[-1].prompt
+    _, result, pieces = await answered({"text": "The review."}, found=found)
+    assert result.text == "The review. (also title: Dentist, start: 08:30)"
+    assert "".join(pieces) == result.text
 
 
 async def test_a_value_that_only_the_user_knows_is_asked_for():
@@ -121,6 +119,34 @@ async def test_a_sum_is_talked_about_not_looked_up():
     result = await create_agent(model=model, tools=[look_tool([])]).run("what's 20% of 45?")
     assert result.text == "9."
     assert [each.tool for each in result.steps] == [None]
+
+
+async def test_a_second_choice_is_taken_when_the_first_has_failed():
+    tried = []
+
+    def execute(args, context):
+        tried.append(args["at"])
+        if args["at"] == "17:00":
+            raise ValueError("17:00 is taken.")
+        return {"ok": True}
+
+    book = tool("book", writes=True, properties=("at",), run=execute)
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "book", "brief": "book 17:00"}},
+            {"json": {"missing": "", "at": "17:00"}},
+            {"json": {"why": "It is taken.", "kind": "tool", "tool": "book", "brief": "18:00"}},
+            {"json": {"missing": "", "at": "18:00"}},
+            {"text": "Booked at 18:00."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[look_tool([]), book])
+    await agent.run("Book the court at 17:00. If it won't take that, make it 18:00.")
+    assert tried == ["17:00", "18:00"]
+    assert ["make it 18:00" in call.prompt for call in model.fake.calls] == [False] * 2 + [
+        True
+    ] * 3
+    assert model.fake.calls[2].schema["properties"]["tool"]["enum"] == ["book"]
 
 
 async def test_a_change_with_a_second_choice_is_tried():

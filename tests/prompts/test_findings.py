@@ -98,7 +98,7 @@ TWO = "1. title: Dentist, start: 08:30\n2. title: Review, start: 14:00"
 
 def test_entries_of_one_day_are_all_told():
     left = untold("anything on tomorrow?", "There is one: Review at 14:00.", looked(TWO, DAY))
-    assert left == ("Dentist",)
+    assert [entry.in_words() for entry in left] == ["title: Dentist, start: 08:30"]
     assert untold("anything on?", "Dentist and review.", looked(TWO, DAY)) == ()
 
 

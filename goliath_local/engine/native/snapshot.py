@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import time
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,6 +32,9 @@ _MAGIC: Final = b"GLSTATE1"
 _HEADER_LIMIT_BYTES: Final = 16_384
 _LIMIT_BYTES: Final = 1 << 30
 """Room for all states together; the ones that were not used for the longest time go."""
+
+_BEHIND_S: Final = 3600.0
+"""Seconds before what stands behind a head is written anew."""
 
 _SUFFIX: Final = ".state"
 _LOG: Final = logging.getLogger(__name__)
@@ -72,15 +76,31 @@ class DiskShelf:
     def keep(self, snapshot: Snapshot) -> None:
         """Write one down, and make room; a failure costs only a slower start."""
         path = self.path_of(snapshot.key)
+        if not path.exists():
+            self._put(path, snapshot)
+
+    def find_behind(self, head: str, key: str, *, length: int) -> Snapshot | None:
+        """Return the state of that key if it is the one kept behind the head; others stay."""
+        path = self.path_of(f"{head} and behind")
         try:
-            make_private_folder(self._folder)
-            if not path.exists():
-                write_whole(
-                    path, write_state(snapshot, self._header(snapshot.key, snapshot.length))
-                )
-            self._make_room()
-        except (OSError, StorageError) as error:
-            _LOG.warning("A prompt state could not be saved: %s", error)
+            data = path.read_bytes() if _is_of(path, key) else b""
+        except OSError:
+            return None
+        state = read_state(data, self._header(key, length))
+        if state is None:
+            return None
+        return Snapshot(key=key, length=length, state=state, is_head=True)
+
+    def keep_behind(self, head: str, snapshot: Snapshot) -> None:
+        """Write down what stands behind a head now, in the place of what stood there.
+
+        Once an hour at most: facts that change with every ask are not worth a disk's wear.
+        """
+        path = self.path_of(f"{head} and behind")
+        with contextlib.suppress(OSError):
+            if abs(time.time() - path.stat().st_mtime) < _BEHIND_S:
+                return
+        self._put(path, snapshot)
 
     def drop(self, key: str) -> None:
         """Delete one."""
@@ -91,6 +111,15 @@ class DiskShelf:
         """Return where the state of that key lies."""
         identity = json.dumps(self._identity, sort_keys=True)
         return self._folder / f"{hashlib.sha256((identity + key).encode()).hexdigest()}{_SUFFIX}"
+
+    def _put(self, path: Path, snapshot: Snapshot) -> None:
+        header = self._header(snapshot.key, snapshot.length)
+        try:
+            make_private_folder(self._folder)
+            write_whole(path, write_state(snapshot, header))
+            self._make_room()
+        except (OSError, StorageError) as error:
+            _LOG.warning("A prompt state could not be saved: %s", error)
 
     def _header(self, key: str, length: int) -> dict[str, str | int]:
         return {**self._identity, "key": key, "tokens": length}
@@ -109,6 +138,12 @@ class DiskShelf:
 
     def _states(self) -> list[Path]:
         return list(self._folder.glob(f"*{_SUFFIX}"))
+
+
+def _is_of(path: Path, key: str) -> bool:
+    """Return whether a file's header names that key, without reading the state."""
+    with path.open("rb") as file:
+        return key.encode() in file.read(_HEADER_LIMIT_BYTES)
 
 
 def write_state(snapshot: Snapshot, header: Mapping[str, str | int]) -> bytes:
