@@ -152,7 +152,9 @@ def _going_on(draft: Draft, text: str, place: str) -> Draft:
 
 def _telling(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
-    text, changed = said[0], _has_changed(turn)
+    text, changed, lacking = said[0], _has_changed(turn), _lacking(turn)
+    if lacking and not _is_question(text):
+        return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
     is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
     if is_still_open or _repeats(text, turn.ask, almost=not changed):
         hint = render("guided.repeats")
@@ -166,9 +168,6 @@ def _telling(turn: Turn, said: Said, why: str) -> Said | Rejected:
     if values:
         name = "guided.which" if turn.alike else "guided.say"
         return _leaves_out(render(name, values=", ".join(values)))
-    lacking = _lacking(turn)
-    if lacking and not _is_question(text):
-        return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
     found = _unsaid_finding(turn, text)
     if found is not None:
         return _leaves_out(render("guided.found", entry=found.in_words()))

@@ -18,6 +18,7 @@ from goliath_local.prompts import (
     log_line,
     render,
     schema_lines,
+    second_choice,
 )
 
 if TYPE_CHECKING:
@@ -87,9 +88,11 @@ def closing(turn: Turn, *, request: str = "", hint: str = "") -> tuple[Section, 
 
 
 def _asked(turn: Turn) -> str:
-    """Return the ask; a small model is told what else would do only once the first has failed."""
-    has_failed = any(step.failed for step in turn.steps)
-    return turn.ask if has_failed or not is_constrained(turn) else first_choice(turn.ask)
+    """Return the ask; of two choices a small model is told the one whose turn it is."""
+    if not is_constrained(turn):
+        return turn.ask
+    has_failed = any(step.failed and step.writes for step in turn.steps)
+    return second_choice(turn.ask) if has_failed else first_choice(turn.ask)
 
 
 def optional(name: str, text: str) -> tuple[Section, ...]:

@@ -7,6 +7,7 @@ from goliath_local.prompts.conditions import (
     has_second_choice,
     is_conditional,
     opens_with_condition,
+    second_choice,
 )
 from goliath_local.prompts.examples import (
     Example,
@@ -64,6 +65,7 @@ __all__ = [
     "read_example",
     "render",
     "schema_lines",
+    "second_choice",
     "seen_by_code",
     "spoken",
     "tool_menu",

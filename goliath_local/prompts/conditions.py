@@ -72,6 +72,12 @@ def first_choice(ask: str) -> str:
     return ask[: found.start()].rstrip(" ,;") if found and has_second_choice(ask) else ask
 
 
+def second_choice(ask: str) -> str:
+    """Return what the ask says to do when its first choice cannot be made; else the ask."""
+    found = _FAILING.search(ask)
+    return ask[found.start() :] if found and has_second_choice(ask) else ask
+
+
 def condition_of(ask: str) -> str:
     """Return what has to hold: from the word of condition to the end of its clause."""
     found = _CONDITION.search(ask)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from goliath_local.prompts import has_second_choice, is_conditional, needs_no_tool, spoken
+from goliath_local.prompts import (
+    first_choice,
+    has_second_choice,
+    is_conditional,
+    needs_no_tool,
+    second_choice,
+    spoken,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +90,11 @@ def test_what_to_do_if_a_change_fails_is_no_condition_of_it(ask, second):
     assert has_second_choice(ask) is second
     if second:
         assert not is_conditional(ask)
+
+
+def test_the_two_choices_of_an_ask_are_told_apart():
+    ask = "copy all of it, and if that doesn't fit just the pictures"
+    assert first_choice(ask) == "copy all of it"
+    assert second_choice(ask) == "and if that doesn't fit just the pictures"
+    assert first_choice("if it rains, close it") == "if it rains, close it"
+    assert second_choice("close it") == "close it"
