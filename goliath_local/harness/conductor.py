@@ -20,9 +20,9 @@ from goliath_local.extensions import (
     patch_scope,
 )
 from goliath_local.harness import guided, judge, parts
-from goliath_local.harness.ambiguous import all_alike, names_of
+from goliath_local.harness.foregone import offer_now, plan_without_asking, tools_in
 from goliath_local.harness.generate import ask_model, with_one_retry
-from goliath_local.harness.offer import Offer, first_needed, offer
+from goliath_local.harness.offer import first_needed
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
@@ -33,7 +33,6 @@ from goliath_local.prompts import (
     built_in_turns,
     changes_made,
     claims,
-    entry_count,
     has_second_choice,
     is_conditional,
     needs_no_tool,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from goliath_local.harness.state import Turn
     from goliath_local.model import ExampleTurn, JsonSchema, Reply
     from goliath_local.prompts import Claim
-    from goliath_local.records import StepRecord, Want
+    from goliath_local.records import Want
     from goliath_local.tools import Tool
 
 EXAMPLE_SHARE = 4
@@ -157,7 +156,7 @@ async def _scope(turn: Turn, attempt: int) -> Scope | Decided:
 
 
 async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Escalation:
-    plan = _without_asking(turn, scope)
+    plan = plan_without_asking(turn, scope)
     if plan is not None:
         return Planned(plan=plan)
     reply = await _ask(turn, scope, hint)
@@ -202,7 +201,7 @@ def _is_reckoning(turn: Turn, scope: Scope, reply: Reply) -> bool:
     plan = read_plan(reply.text, scope.tools)
     if isinstance(plan, Rejected) or plan.kind != "tool":
         return False
-    told = (f"{tool.name} {tool.description}" for tool in _offered(turn, scope).values())
+    told = (f"{tool.name} {tool.description}" for tool in tools_in(turn, scope).values())
     return needs_no_tool(plan.brief, turn.ask, tools="\n".join(told))
 
 
@@ -210,81 +209,11 @@ def _with_what_it_needs(turn: Turn, scope: Scope, plan: Plan) -> Plan:
     """Return the plan with what its tool needs first in the tool's place; it becomes the goal."""
     if plan.tool is None or not parts.is_constrained(turn):
         return plan
-    needed = first_needed(plan.tool, _offered(turn, scope), turn.steps)
+    needed = first_needed(plan.tool, tools_in(turn, scope), turn.steps)
     if needed == plan.tool:
         return plan
     turn.goal = plan
     return replace(plan, tool=needed)
-
-
-def _is_at_hand(turn: Turn, scope: Scope, goal: Plan) -> bool:
-    """Return whether what the goal needed was just found, and is one thing.
-
-    Where nothing or several were found, there is something to think about.
-    """
-    name = goal.tool or ""
-    was_called = any(step.tool == name for step in turn.steps)
-    if not turn.steps or was_called or name not in scope.tools:
-        return False
-    last = turn.steps[-1]
-    is_found = last.status in {"completed", "cached"} and entry_count(last.result or "") == 1
-    return is_found and first_needed(name, _offered(turn, scope), turn.steps) == name
-
-
-def _offered(turn: Turn, scope: Scope) -> dict[str, Tool]:
-    return {name: turn.settings.tools[name] for name in scope.tools}
-
-
-def _without_asking(turn: Turn, scope: Scope) -> Plan | None:
-    """Return the plan where there is but one, None where the model has to be asked."""
-    if not scope.tools:
-        return Plan(kind="answer", brief=render("conductor.no-tools"))
-    if _has_nothing_to_choose(turn, scope):
-        return Plan(kind="answer", brief=render("guided.close"))
-    goal = turn.goal
-    if goal is None:
-        return None
-    if _is_at_hand(turn, scope, goal):
-        return goal
-    return _plan_after_lookup(turn, scope, goal)
-
-
-def _plan_after_lookup(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
-    """Return what follows from a lookup for a change that did not find just one thing.
-
-    Several that the ask cannot tell apart: a question. Nothing by a phrase: once more, by another.
-    """
-    last = turn.steps[-1] if turn.steps else None
-    tool = turn.settings.tools[goal.tool or ""]
-    if last is None or last.status != "completed" or last.writes or not tool.writes:
-        return None
-    if last.tool not in tool.requires or last.tool not in scope.tools:
-        return None
-    if judge.found_nothing(last):
-        is_first = [step.tool for step in turn.steps].count(last.tool) == 1
-        return replace(goal, tool=last.tool) if is_first and _was_by_phrase(last) else None
-    alike = all_alike(turn.steps, ask=turn.ask)
-    if not alike:
-        return None
-    turn.alike = names_of(alike)
-    values = "; ".join(turn.alike)
-    return Plan(
-        kind="answer",
-        brief=render("guided.which", values=values),
-        why=render("guided.several", values=values),
-    )
-
-
-def _was_by_phrase(step: StepRecord) -> bool:
-    values = step.input.values() if isinstance(step.input, dict) else ()
-    return any(isinstance(value, str) and len(value.split()) > 1 for value in values)
-
-
-def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
-    """Return whether the turn can only be answered: something was done, and nothing can follow."""
-    if not (turn.steps and parts.is_constrained(turn)) or turn.steps[-1].failed:
-        return False
-    return not _offer(turn, scope).tools
 
 
 async def _after_plan(turn: Turn, found: Planned, scope: Scope, attempt: int) -> Planned | Decided:
@@ -356,16 +285,12 @@ def _counter(turn: Turn) -> str:
     return text
 
 
-def _offer(turn: Turn, scope: Scope) -> Offer:
-    return offer(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask, want=turn.want)
-
-
 def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema:
     tools = turn.settings.tools
-    offered = _offer(turn, scope)
+    offered = offer_now(turn, scope)
     if turn.steps or not offered.tools:
         return planning_schema(offered.tools, closing=offered.closing, claims=_claims(turn))
-    named = _offered(turn, scope)
+    named = tools_in(turn, scope)
     reads = tuple(
         name
         for name in offered.tools

@@ -204,8 +204,9 @@ def _nearly_right(step: StepRecord | None, names: Sequence[str]) -> tuple[str, .
 
 def _second_choice(step: StepRecord | None, names: Sequence[str], ask: str) -> tuple[str, ...]:
     """Return the change that failed, where the ask says what else would do."""
-    is_meant = step is not None and step.failed and step.writes and has_second_choice(ask)
-    return (step.tool,) if is_meant and step is not None and step.tool in names else ()
+    if step is None or step.tool is None or not (step.failed and step.writes):
+        return ()
+    return (step.tool,) if step.tool in names and has_second_choice(ask) else ()
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,97 @@
+"""Plans that follow by themselves: where there is but one, the model is not asked for it.
+
+Pure, over the turn; a question which of several is meant is noted in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goliath_local.harness import judge, parts
+from goliath_local.harness.ambiguous import all_alike, names_of
+from goliath_local.harness.offer import Offer, first_needed, offer
+from goliath_local.prompts import entry_count, render
+from goliath_local.records import Plan
+
+if TYPE_CHECKING:
+    from goliath_local.extensions import Scope
+    from goliath_local.harness.state import Turn
+    from goliath_local.records import StepRecord
+    from goliath_local.tools import Tool
+
+
+def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
+    """Return the plan where there is but one, None where the model has to be asked."""
+    if not scope.tools:
+        return Plan(kind="answer", brief=render("conductor.no-tools"))
+    if _has_nothing_to_choose(turn, scope):
+        return Plan(kind="answer", brief=render("guided.close"))
+    goal = turn.goal
+    if goal is None:
+        return None
+    if _is_at_hand(turn, scope, goal):
+        return goal
+    return _plan_after_lookup(turn, scope, goal)
+
+
+def offer_now(turn: Turn, scope: Scope) -> Offer:
+    """Return what the next plan may choose among the tools of this attempt."""
+    return offer(scope.tools, turn.settings.tools, turn.steps, ask=turn.ask, want=turn.want)
+
+
+def tools_in(turn: Turn, scope: Scope) -> dict[str, Tool]:
+    """Return the tools of this attempt by name."""
+    return {name: turn.settings.tools[name] for name in scope.tools}
+
+
+def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
+    """Return whether the turn can only be answered: something was done, and nothing can follow."""
+    if not (turn.steps and parts.is_constrained(turn)) or turn.steps[-1].failed:
+        return False
+    return not offer_now(turn, scope).tools
+
+
+def _is_at_hand(turn: Turn, scope: Scope, goal: Plan) -> bool:
+    """Return whether what the goal needed was just found, and is one thing.
+
+    Where nothing or several were found, there is something to think about.
+    """
+    name = goal.tool or ""
+    was_called = any(step.tool == name for step in turn.steps)
+    if not turn.steps or was_called or name not in scope.tools:
+        return False
+    last = turn.steps[-1]
+    is_found = last.status in {"completed", "cached"} and entry_count(last.result or "") == 1
+    return is_found and first_needed(name, tools_in(turn, scope), turn.steps) == name
+
+
+def _plan_after_lookup(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
+    """Return what follows from a lookup for a change that did not find just one thing.
+
+    Several that the ask cannot tell apart: a question. Nothing by a phrase: once more, by another.
+    """
+    last = turn.steps[-1] if turn.steps else None
+    tool = turn.settings.tools[goal.tool or ""]
+    if last is None or last.status != "completed" or last.writes or not tool.writes:
+        return None
+    if last.tool not in tool.requires or last.tool not in scope.tools:
+        return None
+    if judge.found_nothing(last):
+        is_first = [step.tool for step in turn.steps].count(last.tool) == 1
+        return replace(goal, tool=last.tool) if is_first and _was_by_phrase(last) else None
+    alike = all_alike(turn.steps, ask=turn.ask)
+    if not alike:
+        return None
+    turn.alike = names_of(alike)
+    values = "; ".join(turn.alike)
+    return Plan(
+        kind="answer",
+        brief=render("guided.which", values=values),
+        why=render("guided.several", values=values),
+    )
+
+
+def _was_by_phrase(step: StepRecord) -> bool:
+    values = step.input.values() if isinstance(step.input, dict) else ()
+    return any(isinstance(value, str) and len(value.split()) > 1 for value in values)

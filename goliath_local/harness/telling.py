@@ -1,0 +1,158 @@
+"""Does an answer tell what it is about? If not, the model is told once; then code adds it.
+
+Pure, but for what is added to a streamed answer.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from goliath_local.harness.outcome import Rejected
+from goliath_local.prompts import Finding, claims, finding, opens_with_condition, render, untold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goliath_local.harness.state import Turn
+    from goliath_local.records import StepRecord
+
+_LEAST_REPEATED = 12
+"""Characters from which on an answer is told to repeat the ask; `ok` is an answer."""
+
+_SAME = 0.92
+"""From this likeness on an answer without a change is the ask in other endings."""
+
+Said: TypeAlias = tuple[str, Any]
+"""The text, and for a structured answer the validated value."""
+
+
+def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
+    """Return the answer, unless it repeats the ask or leaves out what it is about."""
+    text, changed, lacking = said[0], _has_changed(turn), _lacking(turn)
+    if lacking and not _is_question(text):
+        return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
+    is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
+    if is_still_open or _repeats(text, turn.ask, almost=not changed):
+        hint = render("guided.repeats")
+        if why and not changed:
+            hint = render("guided.repeats-unchanged", why=why)
+        return Rejected(problem="the answer repeats the ask", hint=hint)
+    decided = _untold_claim(turn, text, why)
+    if decided:
+        return _leaves_out(render("guided.found", entry=decided))
+    values = _left_out(turn, text)
+    if values:
+        name = "guided.which" if turn.alike else "guided.say"
+        return _leaves_out(render(name, values=", ".join(values)))
+    found = _unsaid_finding(turn, text)
+    if found is not None:
+        return _leaves_out(render("guided.found", entry=found.in_words()))
+    return _with_more(turn, said, _also(turn, text))
+
+
+def completed(turn: Turn, said: Said, why: str) -> Said:
+    """Return the second answer, with what it is about behind it if that is still untold."""
+    text, decided = said[0], _untold_claim(turn, said[0], why)
+    values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
+    if values:
+        more = render("guided.about", values=", ".join(values))
+    elif lacking and not _is_question(text):
+        more = render("guided.asking", names=", ".join(lacking))
+    elif decided or found is not None:
+        more = render("guided.found-too", entry=decided or (found.in_words() if found else ""))
+    else:
+        more = _also(turn, text)
+    return _with_more(turn, said, more)
+
+
+def _also(turn: Turn, text: str) -> str:
+    """Return what else was found, where an answer tells some of it only; empty if nothing."""
+    entries = "; ".join(entry.in_words() for entry in untold(turn.ask, text, turn.steps))
+    return render("guided.also", entries=entries) if entries else ""
+
+
+def _with_more(turn: Turn, said: Said, more: str) -> Said:
+    if not more:
+        return said
+    if turn.options.on_text is not None:
+        turn.options.on_text(f" {more}")
+    return f"{said[0]} {more}", said[1]
+
+
+def _leaves_out(hint: str) -> Rejected:
+    return Rejected(problem="the answer leaves out what it is about", hint=hint)
+
+
+def _left_out(turn: Turn, text: str) -> tuple[str, ...]:
+    if turn.alike:
+        told = all(name.casefold() in text.casefold() for name in turn.alike)
+        return () if told else turn.alike
+    return _words_of_change(text, turn.steps, ask=turn.ask)
+
+
+def _lacking(turn: Turn) -> tuple[str, ...]:
+    """Return the values which only the user knows, for want of which a change was not made."""
+    last = turn.steps[-1] if turn.steps else None
+    if last is None or not last.writes or last.skip_reason != "missing" or turn.alike:
+        return ()
+    given = last.input if isinstance(last.input, dict) else {}
+    required = turn.settings.tools[last.tool or ""].parameters.json.get("required", ())
+    return tuple(name.replace("_", " ") for name in required if name not in given)
+
+
+def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
+    """Return what the last step found, where a turn without a change tells nothing of it."""
+    if turn.alike or _has_changed(turn):
+        return None
+    found = finding(turn.ask, turn.steps)
+    return found if found is not None and not found.is_told(text) else None
+
+
+def _untold_claim(turn: Turn, text: str, why: str) -> str:
+    """Return the comparison by which a change was left undone, where its number is untold."""
+    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
+    if turn.want != "change-if" or _has_changed(turn) or not reads:
+        return ""
+    found = [claim for claim in claims(turn.ask, reads[-1].result or "") if claim.text == why]
+    return why if found and found[0].value not in text.replace(",", ".") else ""
+
+
+def _has_changed(turn: Turn) -> bool:
+    return any(step.writes and step.status == "completed" for step in turn.steps)
+
+
+def _is_question(text: str) -> bool:
+    return any(mark in text for mark in "?\uff1f")
+
+
+def _repeats(text: str, ask: str, *, almost: bool) -> bool:
+    """Return whether the answer is nothing but words of the ask, in their order.
+
+    Args:
+        text: the answer.
+        ask: what was asked.
+        almost: other endings of the words make no difference.
+    """
+    said, asked = (" ".join(re.findall(r"\w+", each.casefold())) for each in (text, ask))
+    if len(said) < _LEAST_REPEATED:
+        return False
+    return said in asked or (almost and _likeness(said, asked) >= _SAME)
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _words_of_change(text: str, steps: Sequence[StepRecord], *, ask: str) -> tuple[str, ...]:
+    """Return what the last change was about in the words of the ask, when none of it is told."""
+    last = steps[-1] if steps else None
+    if last is None or not last.writes or last.status != "completed":
+        return ()
+    values = last.input.values() if isinstance(last.input, dict) else ()
+    asked = [
+        v for v in values if isinstance(v, str) and len(v) > 2 and v.casefold() in ask.casefold()
+    ]
+    told = any(value.casefold() in text.casefold() for value in asked)
+    return () if told else tuple(asked)
