@@ -116,7 +116,12 @@ def _untold_claim(turn: Turn, text: str, why: str) -> str:
     if turn.want != "change-if" or _has_changed(turn) or not reads:
         return ""
     found = [claim for claim in claims(turn.ask, reads[-1].result or "") if claim.text == why]
-    return why if found and found[0].value not in text.replace(",", ".") else ""
+    return why if found and not _has_number(text, found[0].value) else ""
+
+
+def _has_number(text: str, number: str) -> bool:
+    """Return whether the number stands in the text by itself, with either point."""
+    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text.replace(",", ".")) is not None
 
 
 def _has_changed(turn: Turn) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final
 
+from goliath_local.prompts import words_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -68,7 +70,7 @@ def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice
 
 
 def talk_instead(choices: Sequence[Choice]) -> Choice | None:
-    """Return the choice of what is wanted as one of talk, None where the model gave no shares."""
+    """Return the choice of what is wanted as one of talk, None where the model did not say."""
     choice = next((choice for choice in choices if choice.path == _PATH), None)
     if choice is None:
         return None
@@ -86,14 +88,13 @@ def tool_by_name(choices: Sequence[Choice], brief: str) -> str | None:
     choice = next((choice for choice in choices if choice.path == "/tool"), None)
     if choice is None or not choice.shares:
         return None
-    said = _words_of(brief)
+    said = _nouns(brief)
     fitting = {
-        name: len(said & _words_of(name)) for name, share in choice.shares if share >= _LEAST_SHARE
+        name: len(said & _nouns(name)) for name, share in choice.shares if share >= _LEAST_SHARE
     }
     best = max(fitting, key=lambda name: fitting[name], default=str(choice.value))
     return best if fitting.get(best, 0) > fitting.get(str(choice.value), 0) else None
 
 
-def _words_of(text: str) -> set[str]:
-    words = (word.casefold() for word in re.findall(r"[^\W\d_]{3,}", text))
-    return {word.removesuffix("s") for word in words} - _VERBS
+def _nouns(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in words_of(text)} - _VERBS

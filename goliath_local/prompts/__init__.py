@@ -25,7 +25,7 @@ from goliath_local.prompts.guided import (
     plan_turns,
     seen_by_code,
 )
-from goliath_local.prompts.known import known_already
+from goliath_local.prompts.known import known_already, words_of
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
 from goliath_local.prompts.reckoning import needs_no_tool
@@ -70,4 +70,5 @@ __all__ = [
     "spoken",
     "tool_menu",
     "untold",
+    "words_of",
 ]

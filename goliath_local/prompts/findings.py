@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goliath_local.prompts.compare import entry_count, fields_of, is_mark, name_of
+from goliath_local.prompts.known import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,6 @@ _SENTENCE = 8
 _LEAST_LETTERS = 3
 _SWITCHES = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,10 @@ class Finding:
         """Return whether the text has anything of it: words, or a number however written."""
         if self.is_named and self.name.casefold() in text.casefold():
             return True
-        words, numbers = _words(text), _numbers(text)
+        words, numbers = words_of(text), _numbers(text)
         return any(
             value.casefold() in text.casefold()
-            or len(words & _words(value)) >= _words_enough(value)
+            or len(words & words_of(value)) >= _words_enough(value)
             or not numbers.isdisjoint(_numbers(value))
             for value in self.fields.values()
         )
@@ -136,10 +136,6 @@ def _repeats(value: str, ask: str) -> bool:
 def _words_enough(value: str) -> int:
     """Return how many words show that a text is told; a sentence may share one by chance."""
     return 1 if len(value.split()) <= _FEW_WORDS else 2
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
 
 
 def _numbers(text: str) -> set[str]:

@@ -134,6 +134,14 @@ async def test_no_damage_to_a_state_changes_a_reply(
         assert path.read_bytes() == sound  # deleted, and written anew
 
 
+def test_a_folder_that_cannot_be_looked_at_costs_a_slower_start_only(tmp_path: Path):
+    shelf = DiskShelf(tmp_path / ("x" * 300), {"model": "m"})
+    shelf.keep(snapshot())
+    shelf.keep_behind("head", snapshot())
+    assert shelf.find("k", length=3) is None
+    assert shelf.find_behind("head", "k", length=3) is None
+
+
 # What stands behind a head
 
 

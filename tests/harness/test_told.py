@@ -165,3 +165,37 @@ async def test_a_change_with_a_second_choice_is_tried():
     schema = model.fake.calls[0].schema
     assert schema["properties"]["want"] == {"const": "change"}
     assert set(schema["properties"]["tool"]["enum"]) == {"look", "book"}
+
+
+async def test_the_number_by_which_a_change_was_left_undone_is_told():
+    look = tool("look", run=lambda args, context: {"level_cm": 8})
+    pump = tool("pump", writes=True)
+    claim = "level cm is 8, which is less than 18, so it is left as it is"
+    model = Counting(
+        [
+            {"json": {"want": "change-if", "kind": "tool", "tool": "look", "brief": "look"}},
+            {"json": {"why": claim, "kind": "answer", "brief": "left"}},
+            {"text": "The level is not above 18."},
+            {"text": "The pump was left off."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[look, pump])
+    result = await agent.run("Pump if the level is above 18 cm.")
+    assert render("guided.found", entry=claim) in model.fake.calls[-1].prompt
+    assert result.text == f"The pump was left off. ({claim})"
+
+
+async def test_a_condition_told_once_more_is_no_answer():
+    look = tool("look", run=lambda args, context: {"level_cm": 8})
+    model = Counting(
+        [
+            {"json": {"want": "change-if", "kind": "tool", "tool": "look", "brief": "look"}},
+            {"json": {"why": "The level is 8.", "kind": "answer", "brief": "left"}},
+            {"text": "If the level is high, I will pump."},
+            {"text": "The level is 8 cm, so the pump was left off."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[look, tool("pump", writes=True)])
+    result = await agent.run("Pump if the level is high.")
+    assert result.text == "The level is 8 cm, so the pump was left off."
+    assert render("guided.repeats-unchanged", why="The level is 8.") in model.fake.calls[-1].prompt

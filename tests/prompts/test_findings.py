@@ -49,6 +49,13 @@ def test_a_number_is_told_with_either_point(answer, told):
     assert found.is_told(answer) is told
 
 
+def test_a_word_that_means_nothing_tells_no_entry():
+    found = finding("what is on?", looked("1. title: The Wall, at: 20:00"))
+    assert found is not None
+    assert not found.is_told("I looked at the list.")
+    assert found.is_told("The wall.")
+
+
 def test_of_several_entries_the_one_is_meant_that_the_ask_tells_from_the_others():
     found = finding("which bay does B 9 from Isny to Wangen leave from?", looked(BUSES))
     assert found is not None

@@ -76,8 +76,10 @@ class DiskShelf:
     def keep(self, snapshot: Snapshot) -> None:
         """Write one down, and make room; a failure costs only a slower start."""
         path = self.path_of(snapshot.key)
-        if not path.exists():
-            self._put(path, snapshot)
+        with contextlib.suppress(OSError):
+            if path.exists():
+                return
+        self._put(path, snapshot)
 
     def find_behind(self, head: str, key: str, *, length: int) -> Snapshot | None:
         """Return the state of that key if it is the one kept behind the head; others stay."""
