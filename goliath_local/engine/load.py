@@ -164,10 +164,10 @@ def _cache(
 ) -> PromptCache:
     limit = settings.snapshot_memory_bytes
     if limit is None:
-        # The heads of one set of tools take about a window; the half is for where a turn stands.
+        # The heads of one set of tools take about a window; the rest is for where a turn stands.
         # What a shelf holds can be pushed out: it is read again in a fraction of a step.
-        halves = 3 if shelf is None else 2
-        limit = (header.kv_bytes_per_token or 0) * window_tokens * halves // 2
+        quarters = 6 if shelf is None else 5
+        limit = (header.kv_bytes_per_token or 0) * window_tokens * quarters // 4
     snapshots = Snapshots(limit_bytes=limit)
     return PromptCache(session, snapshots, shelf=shelf, is_fresh=settings.fresh)
 

@@ -25,7 +25,7 @@ from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real,
 from goliath_local.engine.vocabulary import Vocabulary
 from goliath_local.engine.worker import Worker
 from goliath_local.errors import ContextFull, ModelUnavailable, RunCancelled
-from goliath_local.model import Reply, Usage
+from goliath_local.model import Reply, Stage, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _REMEMBERED_TEXT: Final = 16_384
 """Longer texts are not remembered with their ids, in characters."""
+
+_GOING_ON: Final = frozenset({Stage.CONDUCTOR, Stage.WORKER})
+"""Stages that a turn asks once a step, with a prompt that begins like the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +174,7 @@ class LocalModel:
         self._loaded.session.use_flag(flag)
         forget = request.cancel.on_cancel(flag.stop) if request.cancel else _nothing
         try:
-            synced = self._loaded.cache.sync(parts)
+            synced = self._loaded.cache.sync(parts, goes_on=request.stage in _GOING_ON)
             prefilled = time.perf_counter()
             decoded = decode(self._paced, wanted, self._loaded.tokenizer, self._known_vocabulary())
         except Aborted as error:

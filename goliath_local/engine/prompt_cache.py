@@ -1,21 +1,24 @@
 """Brings a session to a prompt: truncates, restores, evaluates, and saves what is worth it.
 
-Edge, over the session; `reuse` decides. Used by the model's worker alone.
+Edge, over the session; `reuse` decides. Used by the model's worker alone. In memory there is one
+state for a static head. It takes in what stands behind the head, as far as that may be wanted
+again, and is cut back to what the next prompt has in common with it (docs/decisions/0025).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
 
 from goliath_local.engine.native import Aborted
 from goliath_local.engine.reuse import (
+    WORTH_SAVING_TOKENS,
     Boundary,
     boundaries,
     head_end,
-    is_worth_saving,
     lasting_end,
     plan_reuse,
+    standing_end,
 )
 from goliath_local.engine.snapshots import Snapshot, Snapshots
 
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.native import Session
     from goliath_local.engine.prompt import PromptPart
+
+
+NO_HEAD: Final = ""
+"""Whose state it is that begins with no static head."""
 
 
 class Shelf(Protocol):
@@ -39,6 +46,10 @@ class Shelf(Protocol):
 
     def find_behind(self, head: str, key: str, *, length: int) -> Snapshot | None:
         """Return the state of that key if it is the one kept behind the head."""
+        ...
+
+    def wants_behind(self, head: str) -> bool:
+        """Return whether what stands behind a head now would be written down."""
         ...
 
     def keep_behind(self, head: str, snapshot: Snapshot) -> None:
@@ -70,13 +81,14 @@ class PromptCache:
         self._is_fresh = is_fresh
         self._held: tuple[Boundary, ...] = ()
         self._unwritten: dict[str, Snapshot] = {}
-        self._behind: dict[str, str] = {}
-        """By head: the key of the state behind the facts that follow it."""
-
         self._behind_unwritten: dict[str, Snapshot] = {}
 
-    def sync(self, parts: Sequence[PromptPart]) -> Synced:
+    def sync(self, parts: Sequence[PromptPart], *, goes_on: bool = False) -> Synced:
         """Bring the session to exactly these parts, the logits behind the last one at hand.
+
+        Args:
+            parts: of the prompt, at least one.
+            goes_on: the next prompt with this head is likely to say more of the same.
 
         Raises:
             Aborted: the stop flag was raised.
@@ -86,7 +98,7 @@ class PromptCache:
         kept = 0 if self._is_fresh else self._reuse(parts, wanted)
         if kept == 0:
             self._session.clear()
-        self._evaluate_from(kept, parts, wanted)
+        self._evaluate_from(kept, parts, wanted, standing=standing_end(parts, goes_on=goes_on))
         restored = wanted[kept - 1].length if kept else 0
         return Synced(evaluated_tokens=wanted[-1].length - restored, restored_tokens=restored)
 
@@ -96,15 +108,13 @@ class PromptCache:
         if end is None or end + 1 == len(parts) or self._is_fresh:
             return
         wanted = boundaries(parts)[: end + 1]
-        if self._behind.get(wanted[end].key) in self._snapshots:
-            return  # it is there with the facts behind it
         self._take_from_shelf(wanted[end])
         if wanted[end].key not in self._snapshots:
             # One part more than the head, so that the plan may keep all of the head.
             kept = self._reuse(parts[: end + 2], boundaries(parts)[: end + 2])
             if kept == 0:
                 self._session.clear()
-            self._evaluate_from(kept, parts, wanted)
+            self._evaluate_from(kept, parts, wanted, standing=None)
 
     def write_down(self) -> None:
         """Put new static heads on the shelf; done after the reply, not before it."""
@@ -118,11 +128,15 @@ class PromptCache:
     def _reuse(self, parts: Sequence[PromptPart], wanted: Sequence[Boundary]) -> int:
         """Truncate or restore; return how many leading parts the session holds now."""
         end, lasting = head_end(parts), lasting_end(parts)
-        if end is not None and end < len(parts) - 1:
-            place = wanted[end] if lasting is None else wanted[lasting]
-            if lasting is None or not self._take_behind(wanted[end], place):
-                self._take_from_shelf(wanted[end])
+        if end == len(parts) - 1:
+            end = None  # the last part is always evaluated, so this head is of no use
+        if lasting is not None:
+            self._take_behind(wanted[: lasting + 1])
         while True:
+            if end is not None and not any(
+                place.key in self._snapshots for place in wanted[end:-1]
+            ):
+                self._take_from_shelf(wanted[end])
             plan = plan_reuse(self._held, wanted, saved=self._snapshots)
             if plan.parts == 0:
                 return 0
@@ -140,7 +154,11 @@ class PromptCache:
     def _restore(self, place: Boundary) -> bool:
         self._held = ()
         snapshot = self._snapshots.find(place.key)
-        if snapshot is not None and self._session.restore(snapshot.state, length=snapshot.length):
+        if (
+            snapshot is not None
+            and self._session.restore(snapshot.state, length=snapshot.length)
+            and self._session.truncate(place.length)
+        ):
             return True
         self._snapshots.drop(place.key)
         if self._shelf is not None:
@@ -148,10 +166,15 @@ class PromptCache:
         return False
 
     def _evaluate_from(
-        self, kept: int, parts: Sequence[PromptPart], wanted: Sequence[Boundary]
+        self,
+        kept: int,
+        parts: Sequence[PromptPart],
+        wanted: Sequence[Boundary],
+        *,
+        standing: int | None,
     ) -> None:
-        saved_length = wanted[kept - 1].length if kept else 0
         last = len(parts) - 1
+        end, lasting = head_end(parts), lasting_end(parts)
         for index in range(kept, len(wanted)):
             self._held = tuple(wanted[:index])
             try:
@@ -160,51 +183,64 @@ class PromptCache:
                 self._held = ()
                 raise
             self._held = tuple(wanted[: index + 1])
-            since = wanted[index].length - saved_length
-            if self._is_fresh or not is_worth_saving(index, parts, tokens_since_saved=since):
+            if self._is_fresh or index == last:
                 continue
-            if index == lasting_end(parts) and self._shelf is not None:
-                self._save_behind(wanted[index - 1], wanted[index])
-            else:
-                self._save(wanted[index], is_head=index == head_end(parts))
-            saved_length = wanted[index].length
+            if index == end:
+                self._save_head(wanted[index])
+            elif index == lasting and self._is_wanted_behind(wanted[index - 1]):
+                self._save_behind(wanted[: index + 1])
+            elif index == standing and self._is_further(wanted[: index + 1]):
+                self._grow(wanted[: index + 1], end=end)
 
-    def _save(self, place: Boundary, *, is_head: bool) -> None:
-        snapshot = self._snapshot(place, is_head=is_head)
-        self._snapshots.keep(snapshot)
-        if is_head and self._shelf is not None:
-            self._unwritten[place.key] = snapshot
+    def _is_wanted_behind(self, head: Boundary) -> bool:
+        return self._shelf is not None and self._shelf.wants_behind(head.key)
 
-    def _save_behind(self, head: Boundary, place: Boundary) -> None:
-        snapshot = self._snapshot(place, is_head=True)
-        self._hold_behind(head, snapshot)
-        self._behind_unwritten[head.key] = snapshot
+    def _is_further(self, wanted: Sequence[Boundary]) -> bool:
+        saved = max((place.length for place in wanted if place.key in self._snapshots), default=0)
+        return wanted[-1].length - saved >= WORTH_SAVING_TOKENS
 
-    def _snapshot(self, place: Boundary, *, is_head: bool) -> Snapshot:
-        state = self._session.save()
-        return Snapshot(key=place.key, length=place.length, state=state, is_head=is_head)
+    def _save_head(self, head: Boundary) -> None:
+        snapshot = Snapshot(key=head.key, length=head.length, state=self._session.save())
+        self._snapshots.keep(head.key, snapshot)
+        if self._shelf is not None:
+            self._unwritten[head.key] = snapshot
 
-    def _hold_behind(self, head: Boundary, snapshot: Snapshot) -> None:
-        """Let the state behind the facts take its head's place in memory; that one is on disk."""
-        earlier = self._behind.get(head.key)
-        if earlier is not None:
-            self._snapshots.drop(earlier)
-        self._behind[head.key] = snapshot.key
-        self._snapshots.drop(head.key)
-        self._snapshots.keep(snapshot)
+    def _save_behind(self, wanted: Sequence[Boundary]) -> None:
+        """Keep the state behind the facts, which stand right behind the head."""
+        head = wanted[-2].key
+        snapshot = self._snapshot(wanted[-2:])
+        self._snapshots.keep(head, snapshot)
+        self._behind_unwritten[head] = snapshot
 
-    def _take_behind(self, head: Boundary, place: Boundary) -> bool:
-        """Return whether the state behind the facts is in memory, fetching it from the shelf."""
-        if self._shelf is None or place.key in self._snapshots:
-            return self._shelf is not None
-        found = self._shelf.find_behind(head.key, place.key, length=place.length)
-        if found is not None:
-            self._hold_behind(head, found)
-        return found is not None
+    def _grow(self, wanted: Sequence[Boundary], *, end: int | None) -> None:
+        """Let the state of this head reach further, if there is room for that."""
+        if not self._session.can_truncate:
+            return  # it could be used for this very prompt alone
+        head = NO_HEAD if end is None else wanted[end].key
+        if self._snapshots.make_room(head, self._session.state_bytes):
+            self._snapshots.keep(head, self._snapshot(wanted[end or 0 :]))
 
-    def _take_from_shelf(self, place: Boundary) -> None:
+    def _snapshot(self, places: Sequence[Boundary]) -> Snapshot:
+        """Return the state behind the last of these places, to be cut back to any of them."""
+        key, length = places[-1].key, places[-1].length
+        marks = self._marks(places)
+        return Snapshot(key=key, length=length, state=self._session.save(), marks=marks)
+
+    def _marks(self, places: Sequence[Boundary]) -> tuple[Boundary, ...]:
+        return tuple(places) if self._session.can_truncate else ()
+
+    def _take_behind(self, wanted: Sequence[Boundary]) -> None:
+        """Fetch the state behind the facts from the shelf, if it is not in memory."""
+        head, place = wanted[-2:]
         if self._shelf is None or place.key in self._snapshots:
             return
-        found = self._shelf.find(place.key, length=place.length)
+        found = self._shelf.find_behind(head.key, place.key, length=place.length)
         if found is not None:
-            self._snapshots.keep(found)
+            self._snapshots.keep(head.key, replace(found, marks=self._marks(wanted[-2:])))
+
+    def _take_from_shelf(self, head: Boundary) -> None:
+        if self._shelf is None or head.key in self._snapshots:
+            return
+        found = self._shelf.find(head.key, length=head.length)
+        if found is not None:
+            self._snapshots.keep(head.key, found)

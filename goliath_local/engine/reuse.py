@@ -4,7 +4,7 @@ Pure. A part's key names the whole chain up to it, so two prompts share exactly 
 keys are equal.
 
     held    A B C d e          keys of the parts in the KV cache
-    saved   A, AB              states kept in memory
+    saved   A, AB              states kept in memory, and places that they can be cut back to
     wanted  A B X y            keep A B (nothing to restore), evaluate X, y
 """
 
@@ -25,7 +25,7 @@ LASTING: Final = "facts"
 """The part behind the head that stays the same for a day, or for as long as a program runs."""
 
 WORTH_SAVING_TOKENS: Final = 24
-"""A state is saved when this many tokens were evaluated since the last saved one."""
+"""A state is saved when it reaches this many tokens further than the saved one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,20 +81,6 @@ def plan_reuse(
     return Reuse(parts=kept, is_held=True)
 
 
-def is_worth_saving(index: int, parts: Sequence[PromptPart], *, tokens_since_saved: int) -> bool:
-    """Return whether the state behind part `index`, just evaluated, should be saved.
-
-    The end of the head always is, and nothing within it: a head is restored whole, and a state
-    for each of its examples would take the room of many heads. The last part never is, since it
-    is never restored.
-    """
-    if index == len(parts) - 1:
-        return False
-    if parts[index].is_head:
-        return index == head_end(parts)
-    return tokens_since_saved >= WORTH_SAVING_TOKENS
-
-
 def head_end(parts: Sequence[PromptPart]) -> int | None:
     """Return the index of the last part of the static head, None when there is no head."""
     count = sum(part.is_head for part in parts)
@@ -107,3 +93,18 @@ def lasting_end(parts: Sequence[PromptPart]) -> int | None:
     if end is None or end + 2 >= len(parts) or parts[end + 1].name != LASTING:
         return None
     return end + 1 if len(parts[end + 1].ids) >= WORTH_SAVING_TOKENS else None
+
+
+def standing_end(parts: Sequence[PromptPart], *, goes_on: bool) -> int | None:
+    """Return the index of the last part that the next prompt with this head may begin with, too.
+
+    Args:
+        parts: the prompt.
+        goes_on: the next prompt is likely to say more of the same: the log of a turn grows. Then
+            it is the last part but one, since the last is always evaluated; otherwise the facts.
+    """
+    if not goes_on:
+        return lasting_end(parts)
+    last_kept = len(parts) - 2
+    end = head_end(parts)
+    return last_kept if last_kept > (-1 if end is None else end) else None

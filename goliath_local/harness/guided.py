@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 EXAMPLE_SHARE = 2
 """One part in so many of the window may go to the package's own worked plans."""
 
+CHANGES_NAMED = 4
+"""So many of the last changes are named again behind the log; all would be read anew each step."""
+
 
 def plan_draft(
     turn: Turn,
@@ -66,7 +69,7 @@ def plan_draft(
             *parts.conversation(turn),
             parts.log(turn, turn.steps),
             *parts.optional("seen", _seen(turn)),
-            *parts.optional("changes", done_just_now(turn.steps)),
+            *parts.optional("changes", done_just_now(turn.steps, latest=CHANGES_NAMED)),
             *parts.optional("known", known(turn)),
             *parts.optional("spoken", "" if turn.steps else spoken(turn.ask)),
             parts.fixed("counter", counter + "\n\n"),

@@ -72,9 +72,14 @@ def answer_turns() -> tuple[ExampleTurn, ...]:
     )
 
 
-def done_just_now(records: Iterable[StepRecord]) -> str:
-    """Return the sentence that names the changes of this turn, empty if there are none."""
-    return changes_made(records, text="guided.done", with_brief=True)
+def done_just_now(records: Iterable[StepRecord], *, latest: int | None = None) -> str:
+    """Return the sentence that names the changes of this turn, empty if there are none.
+
+    Args:
+        records: the turn's steps.
+        latest: name so many of the last ones; the log tells all.
+    """
+    return changes_made(records, text="guided.done", with_brief=True, latest=latest)
 
 
 def seen_by_code(ask: str, records: Sequence[StepRecord], *, is_conditional: bool) -> str:

@@ -31,7 +31,11 @@ def log_line(record: StepRecord, *, result: str | None = None) -> str:
 
 
 def changes_made(
-    records: Iterable[StepRecord], *, text: str = "conductor.changes", with_brief: bool = False
+    records: Iterable[StepRecord],
+    *,
+    text: str = "conductor.changes",
+    with_brief: bool = False,
+    latest: int | None = None,
 ) -> str:
     """Return the sentence that names the changes already made, empty if there are none.
 
@@ -39,8 +43,11 @@ def changes_made(
         records: the turn's steps.
         text: which sentence.
         with_brief: say in front of each call what it was planned for.
+        latest: name so many of the last ones, None for all.
     """
     made = [record for record in records if record.writes and record.status == "completed"]
+    if latest is not None:
+        made = made[-latest:]
     calls = "; ".join(
         (f"{record.brief} - " if with_brief and record.brief else "")
         + f"{record.tool}({_cut(_compact(record.input))})"

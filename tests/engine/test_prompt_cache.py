@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from goliath_local.engine.native.snapshot import DiskShelf
 from goliath_local.engine.prompt import PromptPart
@@ -14,37 +18,49 @@ from goliath_local.engine.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 
 class CountingSession:
-    """Holds a number of tokens, and a byte for each as its state."""
+    """Holds ids in place of a KV cache; its state is four bytes for each."""
 
-    def __init__(self) -> None:
-        self.length = 0
+    def __init__(self, *, can_truncate: bool = True) -> None:
+        self.ids: list[int] = []
+        self.can_truncate = can_truncate
+        self.saves = 0
+
+    @property
+    def state_bytes(self) -> int:
+        return 4 * len(self.ids)
 
     def evaluate(self, ids: Sequence[int], *, want_logits: bool) -> None:
-        self.length += len(ids)
+        self.ids += ids
 
     def clear(self) -> None:
-        self.length = 0
+        self.ids = []
 
     def truncate(self, length: int) -> bool:
-        self.length = length
+        if length != len(self.ids) and not self.can_truncate:
+            return False
+        self.ids = self.ids[:length]
         return True
 
     def save(self) -> Any:
-        return np.zeros(self.length, dtype=np.uint8)
+        self.saves += 1
+        return np.array(self.ids, dtype=np.int32).view(np.uint8)
 
     def restore(self, state: Any, *, length: int) -> bool:
-        self.length = length
-        return len(state) == length
+        self.ids = [int(token) for token in state.view(np.int32)]
+        return len(self.ids) == length
 
 
-def opened(folder: Path | None, *, room: int = 250) -> PromptCache:
+def opened(
+    folder: Path | None, *, room: int = 250, session: CountingSession | None = None
+) -> PromptCache:
+    """Return a cache with room for so many tokens."""
     shelf = None if folder is None else DiskShelf(folder, {"model": "m"})
-    session: Any = CountingSession()
-    return PromptCache(session, Snapshots(limit_bytes=room), shelf=shelf, is_fresh=False)
+    any_session: Any = session or CountingSession()
+    snapshots = Snapshots(limit_bytes=4 * room)
+    return PromptCache(any_session, snapshots, shelf=shelf, is_fresh=False)
 
 
 def part(name: str, first: int, count: int, *, head: bool = False) -> PromptPart:
@@ -61,8 +77,12 @@ def ask(first: int) -> PromptPart:
     return part("ask", first, 7)
 
 
-def evaluated(cache: PromptCache, *parts: PromptPart) -> int:
-    found = cache.sync(parts).evaluated_tokens
+def line(number: int) -> PromptPart:
+    return part("log", 3000 + 100 * number, 30)
+
+
+def evaluated(cache: PromptCache, *parts: PromptPart, goes_on: bool = False) -> int:
+    found = cache.sync(parts, goes_on=goes_on).evaluated_tokens
     cache.write_down()
     return found
 
@@ -100,6 +120,104 @@ def test_without_a_folder_what_is_kept_are_the_heads():
     evaluated(cache, HEAD, FACTS, ask(10))
     evaluated(cache, OTHER_HEAD, ask(20))
     assert evaluated(cache, HEAD, OTHER_FACTS, ask(30)) == 47
+
+
+def steps_of_a_turn(cache: PromptCache, count: int, *, goes_on: bool = True) -> list[int]:
+    """Return what each plan of a turn evaluates when other stages stand between the plans."""
+    found = []
+    for done in range(count):
+        log = [line(number) for number in range(done)]
+        found.append(evaluated(cache, HEAD, FACTS, *log, ask(10), goes_on=goes_on))
+        evaluated(cache, OTHER_HEAD, ask(20 + done))
+    return found
+
+
+def test_a_plan_evaluates_the_new_line_of_the_log_whatever_its_length():
+    cache = opened(None, room=600)
+    assert steps_of_a_turn(cache, 10)[1:] == [37] * 9
+
+
+def test_so_it_does_with_a_folder(tmp_path: Path):
+    cache = opened(tmp_path, room=600)
+    assert steps_of_a_turn(cache, 10)[1:] == [37] * 9
+
+
+def test_the_next_turn_begins_from_the_facts_in_the_longer_state():
+    cache = opened(None, room=600)
+    steps_of_a_turn(cache, 10)
+    assert evaluated(cache, HEAD, FACTS, ask(50)) == 7
+
+
+def test_a_prompt_that_is_not_gone_on_with_leaves_nothing_behind_its_facts():
+    cache = opened(None, room=600)
+    assert steps_of_a_turn(cache, 4, goes_on=False) == [147, 37, 67, 97]
+
+
+def test_a_log_for_which_there_is_no_room_pushes_out_no_head_in_use():
+    cache = opened(None, room=100 + 40 + 60 + 20)
+    assert steps_of_a_turn(cache, 4) == [147, 37, 67, 97]
+    assert evaluated(cache, OTHER_HEAD, ask(90)) == 7
+
+
+def test_a_head_that_is_no_longer_in_use_makes_room_for_a_log():
+    cache = opened(None, room=100 + 40 + 60 + 50)
+    old = part("instructions", 7000, 50, head=True)
+    evaluated(cache, old, ask(1))
+    steps_of_a_turn(cache, 12)
+    evaluated(cache, HEAD, FACTS, line(1), ask(10), goes_on=True)
+    evaluated(cache, OTHER_HEAD, ask(2))
+    assert evaluated(cache, HEAD, FACTS, line(1), ask(11)) == 7
+    evaluated(cache, OTHER_HEAD, ask(2))
+    assert evaluated(cache, old, ask(3)) == 57
+
+
+def test_a_model_that_cannot_go_back_still_reuses_its_heads(tmp_path: Path):
+    for folder in (None, tmp_path):
+        cache = opened(folder, room=600, session=CountingSession(can_truncate=False))
+        found = steps_of_a_turn(cache, 4)
+        behind = 40 if folder is None else 0  # the facts
+        assert found == [147, *(behind + 30 * log + 7 for log in (1, 2, 3))]
+
+
+def test_a_state_is_saved_once_for_a_prompt():
+    session = CountingSession()
+    cache = opened(None, room=600, session=session)
+    evaluated(cache, HEAD, FACTS, ask(1), goes_on=True)
+    evaluated(cache, OTHER_HEAD, ask(2))
+    session.saves = 0
+    evaluated(cache, HEAD, FACTS, line(1), line(2), line(3), ask(3), goes_on=True)
+    assert session.saves == 1
+
+
+PIECES = [line(number) for number in range(3)] + [FACTS, OTHER_FACTS]
+
+
+@settings(deadline=None)
+@given(
+    prompts=st.lists(
+        st.tuples(
+            st.sampled_from([(HEAD,), (OTHER_HEAD,), (HEAD, OTHER_HEAD), ()]),
+            st.lists(st.sampled_from(PIECES), max_size=4),
+            st.booleans(),
+        ),
+        max_size=12,
+    ),
+    room=st.integers(0, 600),
+    has_folder=st.booleans(),
+    can_truncate=st.booleans(),
+)
+def test_the_session_holds_the_prompt_and_nothing_else(
+    prompts: list[Any], room: int, has_folder: bool, can_truncate: bool
+):
+    session = CountingSession(can_truncate=can_truncate)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) if has_folder else None
+        cache = opened(place, room=room, session=session)
+        for number, (head, pieces, goes_on) in enumerate(prompts):
+            parts = (*head, *pieces, ask(10 + number))
+            evaluated(cache, *parts, goes_on=goes_on)
+            assert session.ids == [token for one in parts for token in one.ids]
+            session.ids.append(-1)  # as a reply does
 
 
 def test_only_facts_right_behind_a_head_last():

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from goliath_local.harness.guided import CHANGES_NAMED
 from goliath_local.harness.offer import offer
-from goliath_local.prompts import changes_made, fact_lines, is_conditional
+from goliath_local.prompts import changes_made, done_just_now, fact_lines, is_conditional
 from goliath_local.records import StepRecord
 from goliath_local.tools import (
     argument_schema,
@@ -191,6 +192,14 @@ def test_changes_made_are_named_and_others_are_not():
     assert changes_made([]) == ""
     assert changes_made([done(failed=True)]) == ""
     assert "add({})" in changes_made([done()])
+
+
+def test_of_many_changes_the_last_are_named():
+    made = [done(name=f"add_{number}") for number in range(CHANGES_NAMED + 2)]
+    said = done_just_now(made, latest=CHANGES_NAMED)
+    assert [f"add_{number}(" in said for number in range(len(made))] == [False] * 2 + [
+        True
+    ] * CHANGES_NAMED
 
 
 def test_spelled_out_every_property_is_asked_for_by_name_or_the_missing_one_is_named():

@@ -60,7 +60,9 @@ class Session:
         self._vocab_size = int(self._library.llama_vocab_n_tokens(weights.vocab))
         self._flag = StopFlag()
         self._strlen = ctypes.cast(ctypes.CDLL(None).strlen, self._library.ggml_abort_callback)
-        self._can_truncate = weights.can_truncate
+        self.can_truncate = weights.can_truncate
+        """Whether any number of tokens can be taken back; a recurrent state cannot be."""
+
         self.length = 0
         """Tokens in the KV cache."""
 
@@ -103,7 +105,7 @@ class Session:
         """Take back all but the first `length` tokens; False when this model cannot."""
         if length == self.length:
             return True
-        if not self._can_truncate or length > self.length:
+        if not self.can_truncate or length > self.length:
             return False
         if not self._library.llama_memory_seq_rm(self._memory, 0, length, -1):
             return False
@@ -115,9 +117,14 @@ class Session:
         self._library.llama_memory_clear(self._memory, False)
         self.length = 0
 
+    @property
+    def state_bytes(self) -> int:
+        """Size of the state as it would be saved now."""
+        return int(self._library.llama_state_seq_get_size(self._context, 0))
+
     def save(self) -> npt.NDArray[np.uint8]:
         """Return a copy of the state, as bytes."""
-        size = self._library.llama_state_seq_get_size(self._context, 0)
+        size = self.state_bytes
         state = np.empty(size, dtype=np.uint8)
         written = self._library.llama_state_seq_get_data(self._context, _bytes_of(state), size, 0)
         return state[:written]

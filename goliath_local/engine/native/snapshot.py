@@ -71,7 +71,7 @@ class DiskShelf:
             return None
         with contextlib.suppress(OSError):
             path.touch()
-        return Snapshot(key=key, length=length, state=state, is_head=True)
+        return Snapshot(key=key, length=length, state=state)
 
     def keep(self, snapshot: Snapshot) -> None:
         """Write one down, and make room; a failure costs only a slower start."""
@@ -83,7 +83,7 @@ class DiskShelf:
 
     def find_behind(self, head: str, key: str, *, length: int) -> Snapshot | None:
         """Return the state of that key if it is the one kept behind the head; others stay."""
-        path = self.path_of(f"{head} and behind")
+        path = self._path_behind(head)
         try:
             data = path.read_bytes() if _is_of(path, key) else b""
         except OSError:
@@ -91,18 +91,21 @@ class DiskShelf:
         state = read_state(data, self._header(key, length))
         if state is None:
             return None
-        return Snapshot(key=key, length=length, state=state, is_head=True)
+        return Snapshot(key=key, length=length, state=state)
 
-    def keep_behind(self, head: str, snapshot: Snapshot) -> None:
-        """Write down what stands behind a head now, in the place of what stood there.
+    def wants_behind(self, head: str) -> bool:
+        """Return whether what stands behind a head now would be written down.
 
         Once an hour at most: facts that change with every ask are not worth a disk's wear.
         """
-        path = self.path_of(f"{head} and behind")
         with contextlib.suppress(OSError):
-            if abs(time.time() - path.stat().st_mtime) < _BEHIND_S:
-                return
-        self._put(path, snapshot)
+            return abs(time.time() - self._path_behind(head).stat().st_mtime) >= _BEHIND_S
+        return True
+
+    def keep_behind(self, head: str, snapshot: Snapshot) -> None:
+        """Write down what stands behind a head now, in the place of what stood there."""
+        if self.wants_behind(head):
+            self._put(self._path_behind(head), snapshot)
 
     def drop(self, key: str) -> None:
         """Delete one."""
@@ -113,6 +116,9 @@ class DiskShelf:
         """Return where the state of that key lies."""
         identity = json.dumps(self._identity, sort_keys=True)
         return self._folder / f"{hashlib.sha256((identity + key).encode()).hexdigest()}{_SUFFIX}"
+
+    def _path_behind(self, head: str) -> Path:
+        return self.path_of(f"{head} and behind")
 
     def _put(self, path: Path, snapshot: Snapshot) -> None:
         header = self._header(snapshot.key, snapshot.length)
