@@ -42,6 +42,11 @@ def test_every_turn_that_ended_is_stored_once_whoever_is_killed_or_cancelled(tmp
     assert said.startswith("150 turns begun")
 
 
+@pytest.mark.slow
+def test_many_turns_in_one_process_leave_nothing_behind():
+    assert ran("lasting.py", "--model", "fake", "--turns", 600).startswith("600 turns")
+
+
 @pytest.mark.model
 @pytest.mark.slow
 def test_turns_on_a_real_model_are_stored_once_whoever_is_killed(tmp_path: Path, models: Path):
