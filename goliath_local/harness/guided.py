@@ -97,8 +97,8 @@ def argument_draft(
         ),
         examples=argument_turns() if turn.settings.built_in_examples else (),
         user=(
-            parts.fixed("schema", render("worker.schema", lines=lines, tool=tool.name) + "\n\n"),
             *parts.optional("facts", parts.facts(turn)),
+            parts.fixed("schema", render("worker.schema", lines=lines, tool=tool.name) + "\n\n"),
             *parts.conversation(turn),
             parts.log(turn, steps),
             *parts.optional("spoken", spoken(turn.ask)),

@@ -151,8 +151,8 @@ def _plan_user(example: Mapping[str, Any], index: int, *, max_steps: int) -> str
 
 def _argument_user(example: Mapping[str, Any]) -> str:
     return _joined(
-        render("worker.schema", lines=schema_lines(example["schema"]), tool=example["tool"]),
         fact_lines(example.get("facts", {})),
+        render("worker.schema", lines=schema_lines(example["schema"]), tool=example["tool"]),
         _log(_records(example.get("steps", ()))),
         render("guided.order", brief=example["order"])
         + "\n"
