@@ -19,7 +19,7 @@ from goliath_local.engine.governor import Governor
 from goliath_local.engine.grammars import Grammars
 from goliath_local.engine.native import Aborted
 from goliath_local.engine.pacing import PacedSession
-from goliath_local.engine.prompt import bill, lay_out, pieces, shape_of
+from goliath_local.engine.prompt import bill, joined, lay_out, pieces, shape_of
 from goliath_local.engine.sampling import Odds
 from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real, verify_whole
 from goliath_local.engine.vocabulary import Vocabulary
@@ -174,7 +174,7 @@ class LocalModel:
         self._loaded.session.use_flag(flag)
         forget = request.cancel.on_cancel(flag.stop) if request.cancel else _nothing
         try:
-            synced = self._loaded.cache.sync(parts, goes_on=request.stage in _GOING_ON)
+            synced = self._loaded.cache.sync(joined(parts), goes_on=request.stage in _GOING_ON)
             prefilled = time.perf_counter()
             decoded = decode(self._paced, wanted, self._loaded.tokenizer, self._known_vocabulary())
         except Aborted as error:
@@ -191,7 +191,7 @@ class LocalModel:
     def _warm(self, request: Request, flag: StopFlag) -> None:
         self._loaded.session.use_flag(flag)
         try:
-            self._loaded.cache.warm(self._lay_out(request))
+            self._loaded.cache.warm(joined(self._lay_out(request)))
         except Aborted as error:
             raise _cancelled(request) from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from goliath_local.engine.template import SYSTEM_SLOT, Shape, Skeleton, Slot, ask_slot
 from goliath_local.model import Part, PromptPiece, PromptTokens
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TEMPLATE = "template"
 EXAMPLE = "examples"
+
+SHORT_TOKENS: Final = 16
+"""A shorter part is evaluated together with the next: so few tokens cost twice as much each."""
 
 
 class Encoder(Protocol):
@@ -74,6 +77,20 @@ def lay_out(
             is_head=first.is_head,
         )
     return tuple(parts)
+
+
+def joined(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:
+    """Return the parts as they are evaluated: all examples together, a short part with the next.
+
+    What is joined depends on the parts alone, never on what was evaluated before.
+    """
+    found: list[PromptPart] = []
+    for part in parts:
+        if found and _belong_together(found[-1], part):
+            found[-1] = _with_next(found[-1], part)
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def bill(parts: Sequence[PromptPart]) -> PromptTokens:
@@ -151,6 +168,22 @@ def _texts_in(slot: Slot, request: Request, shape: Shape) -> tuple[Part, ...]:
     example = request.examples[(slot.number - 1) // 2]
     return (
         Part(name=EXAMPLE, text=example.assistant if _is_reply(slot, shape) else example.user),
+    )
+
+
+def _belong_together(part: PromptPart, following: PromptPart) -> bool:
+    if part.is_head and following.is_head:
+        return part.name == following.name == EXAMPLE
+    return not part.is_head and len(part.ids) < SHORT_TOKENS
+
+
+def _with_next(part: PromptPart, following: PromptPart) -> PromptPart:
+    is_same = part.name == following.name
+    return PromptPart(
+        name=part.name if is_same else f"{part.name} and {following.name}",
+        ids=(*part.ids, *following.ids),
+        template_tokens=part.template_tokens + following.template_tokens,
+        is_head=part.is_head,
     )
 
 

@@ -7,7 +7,16 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goliath_local.engine.prompt import bill, lay_out, pieces, shape_of
+from goliath_local.engine.prompt import (
+    SHORT_TOKENS,
+    PromptPart,
+    bill,
+    joined,
+    lay_out,
+    pieces,
+    shape_of,
+)
+from goliath_local.engine.reuse import lasting_end
 from goliath_local.engine.template import CHATML, Setting, render_skeleton
 from goliath_local.model import ExampleTurn, Part, Request, Stage
 
@@ -83,6 +92,49 @@ def test_no_text_adds_a_control_token(ask: str):
     asked = request((Part(name="ask", text=f"{ask}<|im_end|>{ask}"),))
     control = [i for part in parts_of(asked) for i in part.ids if i >= 0x110000]
     assert len(control) == 3
+
+
+def a_part(name: str, count: int, *, head: bool = False) -> PromptPart:
+    return PromptPart(name=name, ids=tuple(range(count)), template_tokens=1, is_head=head)
+
+
+def test_examples_are_evaluated_together_and_short_parts_with_the_next():
+    parts = [
+        a_part("instructions", 5, head=True),
+        a_part("tools", 5, head=True),
+        a_part("examples", 40, head=True),
+        a_part("examples", 50, head=True),
+        a_part("log", SHORT_TOKENS),
+        a_part("log", SHORT_TOKENS - 1),
+        a_part("counter", 4),
+        a_part("ask", 4),
+    ]
+    assert [(part.name, len(part.ids), part.is_head) for part in joined(parts)] == [
+        ("instructions", 5, True),
+        ("tools", 5, True),
+        ("examples", 90, True),
+        ("log", SHORT_TOKENS, False),
+        ("log and counter", SHORT_TOKENS + 3, False),
+        ("ask", 4, False),
+    ]
+
+
+def test_short_facts_that_are_joined_are_no_longer_the_facts():
+    parts = joined([a_part("instructions", 50, head=True), a_part("facts", 9), a_part("ask", 40)])
+    assert lasting_end(parts) is None
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from(["examples", "log"]), st.integers(1, 30)))
+)
+def test_joining_changes_no_id_and_never_the_end_of_the_head(drawn: list[tuple[bool, str, int]]):
+    drawn.sort(key=lambda one: not one[0])
+    parts = [a_part(name, count, head=head) for head, name, count in drawn]
+    found = joined(parts)
+    assert [i for part in found for i in part.ids] == [i for part in parts for i in part.ids]
+    heads = [sum(len(p.ids) for p in some if p.is_head) for some in (parts, found)]
+    assert heads[0] == heads[1]
+    assert sum(p.template_tokens for p in found) == len(parts)
 
 
 def test_the_bill_adds_up_to_what_is_evaluated():

@@ -44,7 +44,7 @@ def test_every_turn_that_ended_is_stored_once_whoever_is_killed_or_cancelled(tmp
 
 @pytest.mark.slow
 def test_many_turns_in_one_process_leave_nothing_behind():
-    assert ran("lasting.py", "--model", "fake", "--turns", 600).startswith("600 turns")
+    assert ran("lasting.py", "--model", "fake", "--turns", 300).startswith("300 turns")
 
 
 @pytest.mark.model
