@@ -26,7 +26,14 @@ from goliath_local.harness.offer import first_needed
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
-from goliath_local.harness.wanted import talk_instead, tool_by_name, weighed_want
+from goliath_local.harness.wanted import (
+    admits_not_knowing,
+    names_what_it_changes,
+    nearly_named,
+    tool_by_name,
+    want_instead,
+    weighed_want,
+)
 from goliath_local.model import Stage
 from goliath_local.prompts import (
     MenuItem,
@@ -35,8 +42,10 @@ from goliath_local.prompts import (
     claims,
     has_second_choice,
     is_conditional,
+    is_out_of_reach,
     needs_no_tool,
     render,
+    today_in,
     tool_menu,
 )
 from goliath_local.records import Plan, Reason
@@ -44,7 +53,7 @@ from goliath_local.records import Plan, Reason
 if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
-    from goliath_local.model import ExampleTurn, JsonSchema, Reply
+    from goliath_local.model import Choice, ExampleTurn, JsonSchema, Reply
     from goliath_local.prompts import Claim
     from goliath_local.records import Want
     from goliath_local.tools import Tool
@@ -168,14 +177,27 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     found = read_plan(reply.text, scope.tools)
     if isinstance(found, Rejected):
         return found
-    if parts.is_constrained(turn) and found.tool is not None:
-        found = replace(found, tool=tool_by_name(reply.choices, found.brief) or found.tool)
+    found = _amended(turn, reply, found)
     return Planned(
         plan=_with_what_it_needs(turn, scope, found),
         confidence=judge.confidence(reply.choices),
         choices=reply.choices,
         want=None if turn.steps else read_want(reply.text),
     )
+
+
+def _amended(turn: Turn, reply: Reply, plan: Plan) -> Plan:
+    """Return the plan with what its own words say better: the tool, or that nothing here knows."""
+    if not parts.is_constrained(turn):
+        return plan
+    if turn.want == "question" and admits_not_knowing(plan, turn.ask, turn.steps):
+        return replace(plan, kind="escalate")
+    if plan.tool is None:
+        return plan
+    tool = tool_by_name(reply.choices, plan.brief) or plan.tool
+    if not turn.steps:
+        turn.nearly = nearly_named(reply.choices, tool)
+    return replace(plan, tool=tool)
 
 
 async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escalation:
@@ -185,9 +207,13 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
         return reply
     if not parts.is_constrained(turn):
         return reply
-    want = weighed_want(reply.choices, is_known=bool(guided.known(turn)))
-    if want is None and _is_reckoning(turn, scope, reply):
-        want = talk_instead(reply.choices)
+    want = weighed_want(
+        reply.choices,
+        is_known=bool(guided.known(turn)),
+        names_a_change=names_what_it_changes(turn.ask, tools_in(turn, scope).values()),
+    )
+    if want is None:
+        want = _plain_want(turn, scope, reply)
     if want is None:
         return reply
     held = await ask_model(turn, request(turn, scope, hint=hint, want=cast("Want", want.value)))
@@ -196,13 +222,17 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
     return replace(held, choices=(want, *held.choices))
 
 
-def _is_reckoning(turn: Turn, scope: Scope, reply: Reply) -> bool:
-    """Return whether the reply orders something of a tool that the ask alone is enough for."""
+def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:
+    """Return what is plainly wanted instead: talk where the ask alone is enough, or none of it."""
+    told = (f"{tool.name} {tool.description}" for tool in tools_in(turn, scope).values())
+    tools = "\n".join(told)
+    if is_out_of_reach(turn.ask, tools=tools):
+        return want_instead(reply.choices, "impossible")
     plan = read_plan(reply.text, scope.tools)
     if isinstance(plan, Rejected) or plan.kind != "tool":
-        return False
-    told = (f"{tool.name} {tool.description}" for tool in tools_in(turn, scope).values())
-    return needs_no_tool(plan.brief, turn.ask, tools="\n".join(told))
+        return None
+    is_enough = needs_no_tool(plan.brief, turn.ask, tools=tools)
+    return want_instead(reply.choices, "talk") if is_enough else None
 
 
 def _with_what_it_needs(turn: Turn, scope: Scope, plan: Plan) -> Plan:
@@ -310,4 +340,4 @@ def _claims(turn: Turn) -> tuple[Claim, ...]:
     was_tried = any(step.writes for step in turn.steps)
     if turn.want != "change-if" or was_tried or not reads:
         return ()
-    return claims(turn.ask, reads[-1].result or "")
+    return claims(turn.ask, reads[-1].result or "", today=today_in(turn.facts))

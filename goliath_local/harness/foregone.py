@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from goliath_local.harness import judge, parts
 from goliath_local.harness.ambiguous import all_alike, names_of
 from goliath_local.harness.offer import Offer, first_needed, offer
-from goliath_local.prompts import entry_count, render
+from goliath_local.prompts import entry_count, render, shares_a_word
 from goliath_local.records import Plan
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
     """Return the plan where there is but one, None where the model has to be asked."""
     if not scope.tools:
         return Plan(kind="answer", brief=render("conductor.no-tools"))
+    elsewhere = _lookup_elsewhere(turn, scope)
+    if elsewhere is not None:
+        return elsewhere
     if _has_nothing_to_choose(turn, scope):
         return Plan(kind="answer", brief=render("guided.close"))
     goal = turn.goal
@@ -43,6 +46,20 @@ def offer_now(turn: Turn, scope: Scope) -> Offer:
 def tools_in(turn: Turn, scope: Scope) -> dict[str, Tool]:
     """Return the tools of this attempt by name."""
     return {name: turn.settings.tools[name] for name in scope.tools}
+
+
+def _lookup_elsewhere(turn: Turn, scope: Scope) -> Plan | None:
+    """Return the lookup that was nearly made, where the one made says no word of the question."""
+    name, last = turn.nearly, turn.steps[-1] if len(turn.steps) == 1 else None
+    if name is None or last is None or turn.want != "question" or name not in scope.tools:
+        return None
+    if last.status != "completed" or last.writes or last.tool == name:
+        return None
+    if turn.settings.tools[name].writes or judge.unmet(turn.settings.tools[name], turn.steps):
+        return None
+    if shares_a_word(turn.ask, last.result or ""):
+        return None
+    return Plan(kind="tool", tool=name, brief=last.brief)
 
 
 def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:

@@ -37,6 +37,10 @@ _IDENTIFIER = re.compile(r"(?i)(^|_)(id|uuid|key|ref|code|number)$|\bids?\b")
 """A name or a description of a value that a person does not say, but a lookup gives."""
 
 
+_UNKNOWN = re.compile(r"(?i)\b(?:nothing found|not found|no such|unknown|does not exist)\b")
+"""How a lookup says that it knows no such thing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """What a plan may be."""
@@ -63,7 +67,9 @@ def offer(
     things. Once a change is made, an ask that holds one wish is done: then none can help. A change
     that lacks a value which only the user knows leaves the question for it. An error that names
     another tool leaves that tool; one that lists almost the value it was given, the same tool,
-    and so does a change that failed where the ask has a second choice. A
+    and so does a change that failed where the ask has a second choice. A question whose first
+    lookup was refused, since it knows no such thing, is looked up once more, elsewhere or by
+    another value. A
     question with one wish is answered from the first lookup that found something, unless another
     one builds on it.
     """
@@ -79,6 +85,7 @@ def offer(
         or _second_choice(last, useful, ask)
         or _named_by_failure(last, useful)
     )
+    named = named or _after_nothing_found(last, useful, tools, steps, want)
     return Offer(tools=named, closing=()) if named else Offer(tools=useful)
 
 
@@ -207,6 +214,21 @@ def _second_choice(step: StepRecord | None, names: Sequence[str], ask: str) -> t
     if step is None or step.tool is None or not (step.failed and step.writes):
         return ()
     return (step.tool,) if step.tool in names and has_second_choice(ask) else ()
+
+
+def _after_nothing_found(
+    step: StepRecord | None,
+    names: Sequence[str],
+    tools: Mapping[str, Tool],
+    steps: Sequence[StepRecord],
+    want: Want | None,
+) -> tuple[str, ...]:
+    """Return the lookups, where the first one of a question knew of no such thing."""
+    if step is None or not step.failed or step.writes or len(steps) > 1 or want != "question":
+        return ()
+    if _UNKNOWN.search(step.result or "") is None:
+        return ()
+    return tuple(name for name in names if not tools[name].writes)
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

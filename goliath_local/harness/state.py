@@ -71,6 +71,9 @@ class Turn:
     want: Want | None = None
     """What the ask wants, as the first plan says."""
 
+    nearly: str | None = None
+    """The lookup that the first plan almost named instead of the one it named."""
+
     handled_by: Place = "device"
     is_noted: bool = False
     """True while memory holds a note of this turn, for the case that the process ends."""

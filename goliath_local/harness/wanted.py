@@ -12,12 +12,14 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from goliath_local.prompts import words_of
+from goliath_local.prompts import shares_a_word, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from goliath_local.model import Choice
+    from goliath_local.records import Plan, StepRecord, Want
+    from goliath_local.tools import Tool
 
 LEAN: Final[Mapping[str, float]] = {"impossible": 1.0}
 """Log-odds added to what is said too seldom."""
@@ -25,9 +27,21 @@ LEAN: Final[Mapping[str, float]] = {"impossible": 1.0}
 LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
 """The same where what was said before bears on the ask: it need not be looked up."""
 
+LEAN_WHEN_NAMED: Final[Mapping[str, float]] = {"change": 1.2}
+"""What is taken for talk is a change more likely where the ask names what a tool changes."""
+
 _PATH: Final = "/want"
 _LEAST_SHARE: Final = 0.1
 """A tool that the model gives less is not taken, whatever it is called."""
+
+_SURE_SHARE: Final = 0.65
+_NEAR_SHARE: Final = 0.2
+"""Below the first a tool was not named surely; from the second on another was nearly named."""
+
+_NOTHING_ON_IT: Final = re.compile(
+    r"(?i)\b(?:no|not any|without|lacks?) (?:\w+ )?(?:information|data|details)\b|"
+    r"\breal-time (?:data|information)\b"
+)
 
 _VERBS: Final = frozenset(
     re.findall(
@@ -39,7 +53,9 @@ _VERBS: Final = frozenset(
 """Words of many tools' names, which tell none from the others."""
 
 
-def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice | None:
+def weighed_want(
+    choices: Sequence[Choice], *, is_known: bool = False, names_a_change: bool = False
+) -> Choice | None:
     """Return the choice of what is wanted after all, None where the reply stands.
 
     Its shares are the weighed ones.
@@ -47,11 +63,14 @@ def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice
     Args:
         choices: of the first plan.
         is_known: something that was said before has been shown with the ask.
+        names_a_change: the ask is no question, and has the noun of a tool that changes something.
     """
     choice = next((choice for choice in choices if choice.path == _PATH), None)
     if choice is None or not choice.shares:
         return None
     lean = LEAN_WHEN_KNOWN if is_known else LEAN
+    if names_a_change and choice.value == "talk" and not is_known:
+        lean = {**lean, **LEAN_WHEN_NAMED}
     weights = {value: share * exp(lean.get(value, 0.0)) for value, share in choice.shares}
     total = sum(weights.values())
     ranked = sorted(((weight / total, value) for value, weight in weights.items()), reverse=True)
@@ -69,14 +88,14 @@ def weighed_want(choices: Sequence[Choice], *, is_known: bool = False) -> Choice
     )
 
 
-def talk_instead(choices: Sequence[Choice]) -> Choice | None:
-    """Return the choice of what is wanted as one of talk, None where the model did not say."""
+def want_instead(choices: Sequence[Choice], want: Want) -> Choice | None:
+    """Return the choice of what is wanted as another one, None where the model did not say."""
     choice = next((choice for choice in choices if choice.path == _PATH), None)
-    if choice is None:
+    if choice is None or choice.value == want:
         return None
-    share = dict(choice.shares).get("talk", 0.0)
+    share = dict(choice.shares).get(want, 0.0)
     return replace(
-        choice, value="talk", share=share, runner_up=choice.value, runner_up_share=choice.share
+        choice, value=want, share=share, runner_up=choice.value, runner_up_share=choice.share
     )
 
 
@@ -94,6 +113,38 @@ def tool_by_name(choices: Sequence[Choice], brief: str) -> str | None:
     }
     best = max(fitting, key=lambda name: fitting[name], default=str(choice.value))
     return best if fitting.get(best, 0) > fitting.get(str(choice.value), 0) else None
+
+
+def nearly_named(choices: Sequence[Choice], tool: str | None) -> str | None:
+    """Return the tool that was almost named instead of this one, None where the reply was sure."""
+    choice = next((choice for choice in choices if choice.path == "/tool"), None)
+    if choice is None or tool is None:
+        return None
+    shares = dict(choice.shares)
+    if shares.get(tool, 1.0) >= _SURE_SHARE:
+        return None
+    others = {name: share for name, share in shares.items() if name != tool}
+    name = max(others, key=lambda other: others[other], default=None)
+    return name if name is not None and others[name] >= _NEAR_SHARE else None
+
+
+def admits_not_knowing(plan: Plan, ask: str, steps: Sequence[StepRecord]) -> bool:
+    """Return whether a plan to answer says that nothing was found on what was asked.
+
+    And none of the results says a word of it either: then nothing here knows.
+    """
+    if plan.kind != "answer" or not steps or any(step.writes for step in steps):
+        return False
+    is_admitted = _NOTHING_ON_IT.search(f"{plan.why or ''} {plan.brief}") is not None
+    return is_admitted and not any(shares_a_word(ask, step.result or "") for step in steps)
+
+
+def names_what_it_changes(ask: str, tools: Iterable[Tool]) -> bool:
+    """Return whether an ask that is no question has the noun of a tool that changes something."""
+    if any(mark in ask for mark in "?\uff1f"):
+        return False
+    said = _nouns(ask)
+    return any(tool.writes and said & _nouns(tool.name.replace("_", " ")) for tool in tools)
 
 
 def _nouns(text: str) -> set[str]:

@@ -16,7 +16,7 @@ from goliath_local.harness.near_miss import near_miss
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import example_dates, render
+from goliath_local.prompts import example_dates, one_day, render, today_in
 from goliath_local.prompts import spoken as spoken_in_numbers
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
@@ -27,6 +27,7 @@ from goliath_local.tools import (
     check_arguments,
     drop_unsaid,
     nothing_missing,
+    on_the_day,
     spelled_out,
     split_missing,
     takes_arguments,
@@ -37,6 +38,7 @@ from goliath_local.tools import (
 )
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
 
     from goliath_local.harness.state import Turn
@@ -104,6 +106,7 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             shape,
             said=_said(turn),
             facts=parts.facts(turn),
+            day=_day(turn),
             doubted=doubted,
             guessed=_guessed(reply, tool),
         )
@@ -165,6 +168,7 @@ def read_spelled_out(
     *,
     said: str,
     facts: str = "",
+    day: dt.date | None = None,
     doubted: Sequence[str] = (),
     guessed: Sequence[str] = (),
 ) -> Arguments | Rejected:
@@ -179,6 +183,7 @@ def read_spelled_out(
         shape: the schema that was asked for.
         said: the ask, the conversation and the results.
         facts: what else the model was told.
+        day: the one day that the ask names, if it does.
         doubted: arguments that the model first called missing: their texts have to be said.
         guessed: choices that the model was not sure of: unless said, they are none.
     """
@@ -189,6 +194,8 @@ def read_spelled_out(
             return Missing(names=missing, value=value)
         if isinstance(value, dict):
             value = _without(value, unsaid_texts(value, guessed, f"{said}\n{facts}"))
+            if day is not None:
+                value = on_the_day(value, day, seen=said)
             found = _grounded(tool, value, said=said, facts=facts, doubted=doubted)
             if found.missing:
                 return Missing(names=", ".join(found.missing), value=found.value)
@@ -222,6 +229,11 @@ def _said(turn: Turn) -> str:
     spoken = [text for exchange in view.recent for text in (exchange.ask, exchange.answer)]
     results = [step.result or "" for step in turn.steps if not step.skipped]
     return "\n".join([view.summary, *spoken, *results, turn.ask, spoken_in_numbers(turn.ask)])
+
+
+def _day(turn: Turn) -> dt.date | None:
+    today = today_in(turn.facts)
+    return None if today is None else one_day(turn.ask, today)
 
 
 def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from goliath_local.prompts.conditions import (
     opens_with_condition,
     second_choice,
 )
+from goliath_local.prompts.days import one_day, today_in
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -25,9 +26,10 @@ from goliath_local.prompts.guided import (
     plan_turns,
     seen_by_code,
 )
-from goliath_local.prompts.known import known_already, words_of
+from goliath_local.prompts.known import known_already, shares_a_word, words_of
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
+from goliath_local.prompts.reach import is_out_of_reach
 from goliath_local.prompts.reckoning import needs_no_tool
 from goliath_local.prompts.render import render
 from goliath_local.prompts.spoken import spoken
@@ -56,10 +58,12 @@ __all__ = [
     "first_choice",
     "has_second_choice",
     "is_conditional",
+    "is_out_of_reach",
     "known_already",
     "log_line",
     "name_of",
     "needs_no_tool",
+    "one_day",
     "opens_with_condition",
     "plan_turns",
     "read_example",
@@ -67,7 +71,9 @@ __all__ = [
     "schema_lines",
     "second_choice",
     "seen_by_code",
+    "shares_a_word",
     "spoken",
+    "today_in",
     "tool_menu",
     "untold",
     "words_of",

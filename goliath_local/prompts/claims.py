@@ -1,4 +1,4 @@
-"""Does a condition with a number hold? Told as sentences that are true, and what each leads to.
+"""Does a condition with a number or a day hold? Told as true sentences, and what each leads to.
 
 Pure. A 1.5B model was seen to find 22.5 degrees colder than 20, and to act on it. So where plain
 code can tell, the model only says which number of a result the condition is about. Whatever is
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.prompts.compare import entry_count, fields_of, name_of
 from goliath_local.prompts.conditions import condition_of, has_one_condition, is_exception
+from goliath_local.prompts.days import WEEKDAYS, Bound, bound_in
 from goliath_local.prompts.known import words_of
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping, Sequence
 
 MOST_FIELDS = 12
@@ -33,29 +35,32 @@ _THRESHOLD = re.compile(
 )
 """A number of a condition, and the word behind it."""
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.+Z-]*)?")
 _LARGE = re.compile(r"(?i)k|thousand|millions?|tausend|millionen?|mille|mil|millones|万|千|百")
 _BELOW_ZERO = re.compile(r"(?i)\b(minus|negative|moins|menos)\s*\d|零下|below zero")
 _TURNED_ROUND = re.compile(
-    r"(?i)\b(no|not|cannot|never|nobody|none|without|kein\w*|nicht|nie|niemals|ohne|pas|ne|jamais|"
-    r"sans|nunca|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|मत"
+    r"(?i)\b(no|not|cannot|never|nobody|nothing|none|without|kein\w*|nicht\w?|nie|niemals|ohne|pas|ne|"
+    r"jamais|rien|sans|nunca|nada|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|मत"
 )
 """What turns a condition, or what depends on it, into its contrary."""
 
 _JOINED = re.compile(
     r"(?i)\b(and|or|und|oder|et|ou|y|o|total|together|average|altogether|zusammen|insgesamt|"
-    r"all|every|each|both|any|one|alle|jed\w+|beide|tous|toutes|chaque|todos|todas|cada)\b|"
+    r"all|every|each|both|any|anything|something|one|alle|jed\w+|beide|tous|toutes|chaque|todos|todas|cada)\b|"
     r"且|或|都|और|या"
 )
 """What asks for more than one comparison."""
 
 _STRICT_LESS = (
-    r"below|under|less|fewer|lower|colder|cooler|smaller|shorter|cheaper|unter|weniger|niedriger|"
-    r"kälter|kleiner|kürzer|billiger|moins|en dessous|inférieur\w*|plus froid|plus bas|menos|"
+    r"below|under|less|fewer|lower|colder|cooler|smaller|shorter|cheaper|quieter|dimmer|darker|"
+    r"younger|slower|emptier|unter|weniger|niedriger|kälter|kleiner|kürzer|billiger|leiser|dunkler|"
+    r"jünger|langsamer|leerer|moins|en dessous|inférieur\w*|plus froid|plus bas|menos|"
     r"menor|por debajo|bajo|más frío"
 )
 _STRICT_MORE = (
-    r"above|over|exceeds?|more|higher|warmer|hotter|greater|larger|longer|bigger|dearer|über|"
-    r"mehr|höher|wärmer|größer|länger|teurer|au-dessus|dépasse|supérieur\w*|plus|por encima|"
+    r"above|over|exceeds?|more|higher|warmer|hotter|greater|larger|longer|bigger|dearer|louder|"
+    r"brighter|heavier|older|fuller|faster|über|mehr|höher|wärmer|größer|länger|teurer|lauter|"
+    r"heller|schwerer|älter|voller|schneller|au-dessus|dépasse|supérieur\w*|plus|por encima|"
     r"mayor|más|supera"
 )
 _COMPARATORS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
@@ -125,17 +130,22 @@ class Claim:
     """The number of the result that decides."""
 
 
-def claims(ask: str, result: str) -> tuple[Claim, ...]:
+def claims(ask: str, result: str, *, today: dt.date | None = None) -> tuple[Claim, ...]:
     """Return the sentences that compare the numbers of a result with the one of a condition.
 
-    Empty where code cannot tell. Fields that the condition names are compared alone.
+    Or its dates with the day of the condition. Empty where code cannot tell. Fields that the
+    condition names are compared alone.
 
     Args:
         ask: a change that depends on something.
         result: of the lookup, as the model sees it.
+        today: the day it is, None where no fact says so: then no dates are compared.
     """
     condition = condition_of(ask)
     threshold = _threshold(condition)
+    if threshold is None and today is not None:
+        bound = bound_in(condition, today)
+        return _date_claims(ask, condition, result, bound) if bound is not None else ()
     wanted = _wanted_relation(condition)
     if threshold is None or wanted is None or not _is_plain(ask, condition):
         return ()
@@ -148,6 +158,54 @@ def claims(ask: str, result: str) -> tuple[Claim, ...]:
         _claim(field, number, acts=(_relation(field, number) in wanted) != forbids)
         for field in fields
     )
+
+
+def _date_claims(ask: str, condition: str, result: str, bound: Bound) -> tuple[Claim, ...]:
+    """Return the sentences that compare the dates of a result with the day of the condition."""
+    if not _is_plain(ask, condition) or _JOINED.search(condition) or _COUNTED.search(condition):
+        return ()
+    rows, count = fields_of(result), entry_count(result)
+    if count is None or count != len(rows):
+        return ()
+    named = [row for row in rows if _is_named(row, ask)]
+    fields = [
+        (name_of(row), name, value)
+        for row in named or rows
+        for name, value in row.items()
+        if _is_date(value)
+    ]
+    if not 0 < len(fields) <= MOST_FIELDS:
+        return ()
+    forbids = is_exception(condition)
+    day = f"{WEEKDAYS[bound.day.weekday()]} {bound.day.isoformat()}"
+    return tuple(
+        _date_claim(
+            field, bound, day, acts=(_date_relation(field, bound) in bound.relations) != forbids
+        )
+        for field in fields
+    )
+
+
+def _is_date(value: str) -> bool:
+    return _DATE.fullmatch(value) is not None
+
+
+def _date_claim(field: Field, bound: Bound, day: str, *, acts: bool) -> Claim:
+    label, name, value = field
+    text = render(
+        f"guided.claim-date-{_date_relation(field, bound)}",
+        what=f"{label} {name}".replace("_", " "),
+        value=value,
+        day=day,
+    )
+    return _told(text, acts=acts, value=value)
+
+
+def _date_relation(field: Field, bound: Bound) -> str:
+    value = field[2][:10]
+    if value == bound.day.isoformat():
+        return "equal"
+    return "more" if value > bound.day.isoformat() else "less"
 
 
 def _is_plain(ask: str, condition: str) -> bool:
@@ -186,7 +244,7 @@ def _compared_fields(ask: str, condition: str, result: str) -> Sequence[Field]:
         (f"{name_of(row)} " if count is not None else "", name, value)
         for row in meant
         for name, value in row.items()
-        if name != "id" and any(letter.isdigit() for letter in value)
+        if name != "id" and any(letter.isdigit() for letter in value) and not _is_date(value)
     ]
     fields = _most_named(condition, figures)
     # A figure with its unit written out, or a time, cannot be compared here, and may be the one.
@@ -219,9 +277,12 @@ def _claim(field: Field, number: str, *, acts: bool) -> Claim:
         value=value,
         number=number,
     )
-    return Claim(
-        text=f"{text}, {render('guided.act' if acts else 'guided.leave')}", acts=acts, value=value
-    )
+    return _told(text, acts=acts, value=value)
+
+
+def _told(text: str, *, acts: bool, value: str) -> Claim:
+    follows = render("guided.act" if acts else "guided.leave")
+    return Claim(text=f"{text}, {follows}", acts=acts, value=value)
 
 
 def _relation(field: Field, number: str) -> str:

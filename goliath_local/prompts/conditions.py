@@ -20,6 +20,12 @@ _CONDITION = re.compile(
 )
 """What makes a wish depend on something."""
 
+_ASKED_FIRST = re.compile(
+    r"(?i)[?\uff1f]\s*(?:(?:then|if so|if yes|in that case|dann|wenn ja|falls ja|alors|si oui|"
+    r"entonces|si es así|en ese caso)\b|那就|那么|तो\s)"
+)
+"""What makes a wish depend on the question in front of it."""
+
 _FAILING = re.compile(
     r"(?i)\b(?:(?:and |or )?if (?:it|that|this) (?:"
     r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
@@ -45,7 +51,8 @@ _CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001
 
 def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
-    return _CONDITION.search(_FAILING.sub(" ", ask)) is not None
+    rest = _FAILING.sub(" ", ask)
+    return _CONDITION.search(rest) is not None or _ASKED_FIRST.search(rest) is not None
 
 
 def opens_with_condition(text: str) -> bool:
@@ -63,7 +70,8 @@ def has_second_choice(ask: str) -> bool:
 
 def has_one_condition(ask: str) -> bool:
     """Return whether exactly one thing has to hold, and nothing is said for the other case."""
-    return len(_CONDITION.findall(ask)) == 1 and _OTHERWISE.search(ask) is None
+    count = len(_CONDITION.findall(ask)) + len(_ASKED_FIRST.findall(ask))
+    return count == 1 and _OTHERWISE.search(ask) is None
 
 
 def first_choice(ask: str) -> str:
@@ -79,7 +87,13 @@ def second_choice(ask: str) -> str:
 
 
 def condition_of(ask: str) -> str:
-    """Return what has to hold: from the word of condition to the end of its clause."""
+    """Return what has to hold: from the word of condition to the end of its clause.
+
+    Or the question in front of a wish that depends on it.
+    """
+    asked = _ASKED_FIRST.search(ask)
+    if asked is not None:
+        return _CLAUSE_END.split(ask[: asked.start()])[-1]
     found = _CONDITION.search(ask)
     return _CLAUSE_END.split(ask[found.start() :], maxsplit=1)[0] if found else ""
 

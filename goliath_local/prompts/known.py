@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from goliath_local.prompts.menu import DAY_FACTS
+from goliath_local.prompts.days import DAY_FACTS
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 _LEAST_SHARED = 2
 """Words that a remark, or a fact with so many words to its name, shares with the ask."""
 
+_STEM = 4
+"""Letters by which two forms of a word are told to be one."""
+
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_PROPER = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{2,}")
+_LARGE_ANYWAY = frozenset({"The", "What", "Who", "When", "Where", "Which", "How"})
 _EMPTY = frozenset(
     re.findall(
         r"\w+",
@@ -44,7 +49,8 @@ def known_already(ask: str, facts: Mapping[str, str], recent: Iterable[Exchange]
     said = [
         f"{name}: {value}"
         for name, value in facts.items()
-        if name.casefold() not in DAY_FACTS and _is_named(name, words)
+        if name.casefold() not in DAY_FACTS
+        and (_is_named(name, words) or _shares_a_name(name, ask))
     ]
     remarks = [
         exchange.ask
@@ -62,6 +68,24 @@ def _is_named(name: str, words: set[str]) -> bool:
     return bool(own) and len(own & words) >= min(_LEAST_SHARED, len(own))
 
 
+def _shares_a_name(name: str, ask: str) -> bool:
+    """Return whether both speak of somebody, or something, by the same proper name.
+
+    The first word of either may be written large for no reason but its place, so it has to be
+    written large in the other as well.
+    """
+    return bool(set(_PROPER.findall(name)) & set(_PROPER.findall(ask)) - _LARGE_ANYWAY)
+
+
 def words_of(text: str) -> set[str]:
     """Return the words of a text that mean something, three letters and more, in small letters."""
     return {word.casefold() for word in _WORD.findall(text)} - _EMPTY
+
+
+def shares_a_word(one: str, other: str) -> bool:
+    """Return whether two texts have a word in common that means something, however it ends."""
+    return bool(_stems(one) & _stems(other))
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in words_of(text)}

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from goliath_local.prompts.days import WEEKDAYS, today_in
 from goliath_local.prompts.render import render
 
 Schema: TypeAlias = Mapping[str, Any]
 
-DAY_FACTS = {"today", "date", "now"}
-"""Facts that say which day it is."""
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DAYS_SHOWN = 6
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _BOUNDS = {
     "minimum": "at least {}",
@@ -80,20 +75,15 @@ def fact_lines(facts: Mapping[str, str], *, with_days: bool = True) -> str:
 
 def _days(facts: Mapping[str, str]) -> list[str]:
     """Return the days around today by name, so that a model copies instead of counts."""
-    said = next((facts[key] for key in facts if key.casefold() in DAY_FACTS), "")
-    found = _DATE.search(said)
-    try:
-        today = dt.date.fromisoformat(found.group()) if found else None
-    except ValueError:
-        return []
+    today = today_in(facts)
     if today is None:
         return []
     days = [today + dt.timedelta(days=number) for number in range(-1, _DAYS_SHOWN + 1)]
     yesterday, _, tomorrow, *later = days
     return [
         f"yesterday: {yesterday.isoformat()}",
-        f"tomorrow: {tomorrow.isoformat()} ({_WEEKDAYS[tomorrow.weekday()]})",
-        *(f"{_WEEKDAYS[day.weekday()]}: {day.isoformat()}" for day in later),
+        f"tomorrow: {tomorrow.isoformat()} ({WEEKDAYS[tomorrow.weekday()]})",
+        *(f"{WEEKDAYS[day.weekday()]}: {day.isoformat()}" for day in later),
     ]
 
 

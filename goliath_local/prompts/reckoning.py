@@ -1,4 +1,4 @@
-"""Is the ask itself all that is needed? Sums and translations need no tool.
+"""Is the ask itself all that is needed? Sums, translations and meanings of words need no tool.
 
 Pure. A small model was seen to list the shopping for "what's 15% of 80?", while its own order said
 "calculate 15% of 80". What it orders is said in English, whatever the language of the ask.
@@ -10,6 +10,10 @@ import re
 
 _SUM = re.compile(r"(?i)^(?:calculate|compute|work out|convert|add up|multiply|divide|subtract)\b")
 _TRANSLATION = re.compile(r"(?i)^translate\b")
+_MEANING = re.compile(
+    r"(?i)\b(?:meanings?|definitions?|synonyms?|antonyms?|abbreviation|acronym|stands? for|"
+    r"spelling|etymology)\b"
+)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)?")
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u300c]|(?<!\w)['\u2018\u2019]")
 _LEAST_NUMBERS = 2
@@ -18,7 +22,7 @@ _STEM = 6
 
 
 def needs_no_tool(brief: str, ask: str, *, tools: str) -> bool:
-    """Return whether an order is for a sum of figures, or a translation of words, of the ask.
+    """Return whether an order is for a sum, a translation, or the meaning of words of the ask.
 
     Args:
         brief: the order.
@@ -28,6 +32,9 @@ def needs_no_tool(brief: str, ask: str, *, tools: str) -> bool:
     word = brief.split(maxsplit=1)[0].casefold() if brief.split() else ""
     if word[:_STEM] in tools.casefold():
         return False
+    meaning = _MEANING.search(brief)
+    if meaning is not None:
+        return meaning.group()[:_STEM].casefold() not in tools.casefold()
     if _SUM.match(brief):
         return len(_NUMBER.findall(ask)) >= _LEAST_NUMBERS
     return _TRANSLATION.match(brief) is not None and _QUOTED.search(ask) is not None

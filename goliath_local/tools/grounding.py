@@ -1,6 +1,6 @@
-"""Is a text that a model filled in taken from what was said?
+"""Is a text that a model filled in taken from what was said? Is a date the one that was said?
 
-Pure. Judged leniently: the beginning of one word is enough, since words bend.
+Pure. Texts are judged leniently: the beginning of one word is enough, since words bend.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable, Mapping
 
 _WORD = re.compile(r"[^\W_]+")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_DATE_LETTERS = len("2026-04-14")
 _STEM = 4
 """Letters by which two forms of a word are told to be one."""
 
@@ -26,6 +29,26 @@ def unsaid_texts(arguments: Mapping[str, Any], names: Iterable[str], said: str) 
     """
     stems = {_stem(word) for word in _WORD.findall(said)}
     return tuple(name for name in names if _is_unsaid(arguments.get(name), stems))
+
+
+def on_the_day(arguments: Mapping[str, Any], day: dt.date, *, seen: str) -> dict[str, Any]:
+    """Return the arguments with this date in place of one that nobody said.
+
+    Only where they hold one date: of two, the other may well be unsaid.
+
+    Args:
+        arguments: what the model filled in.
+        day: the one day that the ask names.
+        seen: the ask, the conversation and the results: a date that stands there is kept.
+    """
+    dated = [
+        name for name, value in arguments.items() if isinstance(value, str) and _DATE.match(value)
+    ]
+    if len(dated) == 1:
+        value: str = arguments[dated[0]]
+        if value[:_DATE_LETTERS] not in seen:
+            return {**arguments, dated[0]: day.isoformat() + value[_DATE_LETTERS:]}
+    return dict(arguments)
 
 
 def _is_unsaid(value: Any, stems: set[str]) -> bool:

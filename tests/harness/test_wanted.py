@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.agent import create_agent
-from goliath_local.harness.wanted import tool_by_name, weighed_want
+from goliath_local.errors import ToolError
+from goliath_local.harness.wanted import nearly_named, tool_by_name, weighed_want
 from goliath_local.model import Choice
 from goliath_local.tools import define_tool
 from tests.harness.counting import Counting
@@ -111,3 +112,144 @@ def test_a_likely_tool_that_the_order_names_is_taken(brief, shares, name):
 def test_without_shares_the_tool_of_the_reply_stands():
     assert tool_by_name([Choice(path="/tool", value="set_level", share=0.7)], "set alarm") is None
     assert tool_by_name([], "set alarm") is None
+
+
+def test_a_note_to_be_kept_is_no_talk():
+    choices = [wanted(talk=0.69, change=0.28, impossible=0.02)]
+    assert weighed_want(choices) is None
+    assert value_of(weighed_want(choices, names_a_change=True)) == "change"
+    assert weighed_want([wanted(talk=0.9, change=0.1)], names_a_change=True) is None
+
+
+def noting():
+    return define_tool(
+        name="create_note", description="x", execute=lambda args, context: "ok", writes=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "tool"),
+    [
+        ("note for later: the key is at number 14", "create_note"),
+        ("did you note the key?", None),
+        ("the key is at number 14", None),
+    ],
+)
+async def test_what_a_tool_changes_is_named_by_its_noun(ask: str, tool: str | None):
+    said = [wanted(talk=0.69, change=0.28)]
+    model = Counting(
+        [
+            {"json": {"want": "talk", "kind": "answer", "brief": "yes"}, "choices": said},
+            *(
+                [{"json": {"want": "change", "kind": "tool", "tool": tool, "brief": "note it"}}]
+                if tool
+                else []
+            ),
+            {"text": "I have written down where the key lies."},
+        ]
+    )
+    result = await create_agent(model=model, tools=[noting()], confirm=lambda _: True).run(ask)
+    assert result.steps[0].tool == tool
+
+
+async def test_an_order_that_no_tool_is_for_is_handed_over():
+    model = Counting(
+        [
+            {
+                "json": {"want": "change", "kind": "tool", "tool": "find", "brief": "order it"},
+                "choices": [wanted(change=0.9, impossible=0.1)],
+            },
+            {"json": {"want": "impossible", "kind": "escalate", "brief": "too big"}},
+            {"text": "I cannot order."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[find()])
+    result = await agent.run("order everything on my list from the cheapest shop")
+    assert [event.kind for event in result.trace if event.type == "plan"] == ["escalate"]
+
+
+def looking(name: str, result: str):
+    return define_tool(name=name, description="x", execute=lambda args, context: result)
+
+
+@pytest.mark.parametrize(
+    ("first", "share", "tools_called"),
+    [
+        ("door: front, open: false", 0.53, ["list_doors", "list_rooms"]),
+        ("door: office, open: false", 0.53, ["list_doors"]),
+        ("door: front, open: false", 0.8, ["list_doors"]),
+    ],
+)
+async def test_the_lookup_that_was_nearly_made_is_made_where_the_first_says_no_word_of_it(
+    first: str, share: float, tools_called: list[str]
+):
+    look = {
+        "want": "question",
+        "kind": "tool",
+        "tool": "list_doors",
+        "brief": "look at the office",
+    }
+    model = Counting(
+        [
+            {"json": look, "choices": tools(list_doors=share, list_rooms=1 - share)},
+            {"text": "The office is set to 20."},
+            {"text": "The office is set to 20."},
+        ]
+    )
+    doors, rooms = looking("list_doors", first), looking("list_rooms", "room: office, target: 20")
+    result = await create_agent(model=model, tools=[doors, rooms]).run("how warm is the office?")
+    assert [step.tool for step in result.steps if step.tool] == tools_called
+
+
+def test_a_tool_that_was_named_surely_or_alone_has_none_beside_it():
+    assert nearly_named(tools(a=0.5, b=0.4, c=0.1), "a") == "b"
+    assert nearly_named(tools(a=0.5, b=0.1, c=0.1), "a") is None
+    assert nearly_named(tools(a=0.9, b=0.1), "a") is None
+    assert nearly_named(tools(a=1.0), "a") is None
+    assert nearly_named([], "a") is None
+
+
+@pytest.mark.parametrize(
+    ("result", "why", "kind"),
+    [
+        ("from: Ann, text: hello", "The list has no information about rates.", "escalate"),
+        ("from: Ann, text: rates are up", "There is no information about rates.", "answer"),
+        ("from: Ann, text: hello", "Ann says hello.", "answer"),
+    ],
+)
+async def test_a_plan_that_says_that_nothing_here_knows_is_handed_over(
+    result: str, why: str, kind: str
+):
+    model = Counting(
+        [
+            {"json": {"want": "question", "kind": "tool", "tool": "unread", "brief": "look"}},
+            {"json": {"kind": "answer", "why": why, "brief": "say so"}},
+            {"text": "I do not know the rates."},
+            {"text": "I do not know the rates."},
+        ]
+    )
+    agent = create_agent(model=model, tools=[looking("unread", result), looking("read", "x")])
+    done = await agent.run("what are the mortgage rates and the banks?")
+    assert [event.kind for event in done.trace if event.type == "plan"][-1] == kind
+
+
+async def test_a_question_whose_first_lookup_knew_of_no_such_thing_is_looked_up_once_more():
+    def refuse(args, context):
+        raise ToolError("Nothing found for 'gym'. Known: 2026-04-12.")
+
+    model = Counting(
+        [
+            {"json": {"want": "question", "kind": "tool", "tool": "get_day", "brief": "look"}},
+            {"json": {"kind": "tool", "why": "x", "tool": "list_workouts", "brief": "list"}},
+            {"json": {"kind": "answer", "why": "x", "brief": "the 11th"}},
+            {"text": "You were at the gym on the 11th."},
+        ]
+    )
+    day = define_tool(name="get_day", description="x", execute=refuse)
+    workouts = looking("list_workouts", "type: gym, date: 2026-04-11")
+    writing = noting()
+    agent = create_agent(model=model, tools=[day, workouts, writing])
+    result = await agent.run("when was I at the gym?")
+    assert [step.tool for step in result.steps if step.tool] == ["get_day", "list_workouts"]
+    offered = model.fake.calls[1].schema
+    assert offered["properties"]["tool"]["enum"] == ["get_day", "list_workouts"]

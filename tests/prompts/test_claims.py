@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from goliath_local.agent import create_agent
@@ -21,6 +23,9 @@ from tests.harness.counting import Counting
         ("look first. If it's taken, leave it.", "If it's taken"),
         ("如果低于10度，打开暖气", "如果低于10度"),
         ("Mach zu, außer wenn es über 60 ist", "außer wenn es über 60 ist"),
+        ("is my ringer over 50 percent? then turn it down to 30", "is my ringer over 50 percent"),
+        ("Hallo. Ist es unter 18 Grad? Dann heiz.", " Ist es unter 18 Grad"),
+        ("is it on?", ""),
         ("start it", ""),
     ],
 )
@@ -70,6 +75,7 @@ def test_the_number_of_the_condition_is_compared_with_every_number_it_may_be_abo
     [
         ("if my battery's under 20 percent save it", BATTERY, True),
         ("if my battery is at least 17 percent, go", BATTERY, True),
+        ("is the brightness higher than 50? then dim it to 30", BATTERY, True),
         ("if my battery is above 17 percent, go", BATTERY, False),
         ("if my battery is at 17 percent or less, go", BATTERY, True),
         ("if my battery is less than or equal to 17 percent, go", BATTERY, True),
@@ -81,6 +87,62 @@ def test_the_number_of_the_condition_is_compared_with_every_number_it_may_be_abo
 )
 def test_a_condition_is_decided_by_the_field_that_it_names(ask, result, acts):
     assert [claim.acts for claim in claims(ask, result)] == [acts]
+
+
+TODAY = dt.date(2026, 4, 14)
+"""A Tuesday."""
+
+TASKS = (
+    "1. id: t2, title: Send the invoice, due: 2026-04-15\n"
+    "2. id: t4, title: Return the library books, due: 2026-04-16\n"
+    "3. id: t5, title: Book the sweep"
+)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said", "acts"),
+    [
+        ("if the library books are due before Friday, push them to Friday", "before", True),
+        ("if the library books are due after Friday, tell Ann", "before", False),
+        ("if the library books are due by Thursday, tell Ann", "Thursday", True),
+        ("if the library books are due tomorrow, tell Ann", "after", False),
+        ("move the library books to Monday unless they are due on Thursday", "Thursday", False),
+        ("are the library books due before Friday? then push them to Friday", "before", True),
+    ],
+)
+def test_a_condition_with_a_day_is_decided_by_the_date(ask: str, said: str, acts: bool):
+    (claim,) = claims(ask, TASKS, today=TODAY)
+    assert claim.acts is acts
+    assert "Return the library books due is 2026-04-16, which is" in claim.text
+    assert said in claim.text
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "if nothing is due before Friday, tell Ann",
+        "if the library books are due next week, tell Ann",
+        "if all of them are due before Friday, tell Ann",
+        "if the library books are overdue, tell Ann",
+    ],
+)
+def test_a_condition_with_a_day_that_is_not_plain_is_left(ask: str):
+    assert claims(ask, TASKS, today=TODAY) == ()
+
+
+def test_a_number_is_compared_though_the_condition_names_a_day_and_the_result_has_dates():
+    forecast = "1. place: Bregenz, day: 2026-04-16, high: 18, low: 6, rain_percent: 5"
+    ask = "if it's getting warmer than 20 in Bregenz on Thursday, remind me on Wednesday to pack"
+    found = claims(ask, forecast, today=TODAY)
+    assert [(claim.value, claim.acts) for claim in found] == [
+        ("18", False),
+        ("6", False),
+        ("5", False),
+    ]
+
+
+def test_without_a_day_of_today_no_dates_are_compared():
+    assert claims("if the library books are due before Friday, push them", TASKS) == ()
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,19 @@ def test_a_fact_is_said_again_when_the_ask_names_it(ask, line):
     assert found == ("" if line is None else f"Known already:\n{line}")
 
 
+@pytest.mark.parametrize(
+    ("ask", "is_known"),
+    [
+        ("what was it that Greta mustn't eat?", True),
+        ("what does Anna eat?", False),
+        ("is there an allergy test?", False),
+    ],
+)
+def test_a_fact_is_said_again_when_both_have_a_proper_name(ask: str, is_known: bool):
+    found = known_already(ask, {"Greta's allergy": "hazelnuts"}, [])
+    assert ("hazelnuts" in found) is is_known
+
+
 def exchange(ask, *, tool=False):
     step = StepRecord(index=0, kind="tool", brief="", tool="look", input={}, result="x")
     return Exchange(ask=ask, answer="Noted.", at=0, steps=(step,) if tool else ())
