@@ -5,20 +5,25 @@ Pure, over the turn; a question which of several is meant is noted in it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goliath_local.harness import judge, parts
 from goliath_local.harness.ambiguous import all_alike, names_of
 from goliath_local.harness.offer import Offer, first_needed, offer
-from goliath_local.prompts import entry_count, render, shares_a_word
+from goliath_local.prompts import entry_count, render, shared_words, shares_a_word
 from goliath_local.records import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goliath_local.extensions import Scope
     from goliath_local.harness.state import Turn
     from goliath_local.records import StepRecord
     from goliath_local.tools import Tool
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
@@ -30,12 +35,7 @@ def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
         return elsewhere
     if _has_nothing_to_choose(turn, scope):
         return Plan(kind="answer", brief=render("guided.close"))
-    goal = turn.goal
-    if goal is None:
-        return None
-    if _is_at_hand(turn, scope, goal):
-        return goal
-    return _plan_after_lookup(turn, scope, goal)
+    return None if turn.goal is None else _plan_towards(turn, scope, turn.goal)
 
 
 def offer_now(turn: Turn, scope: Scope) -> Offer:
@@ -48,18 +48,51 @@ def tools_in(turn: Turn, scope: Scope) -> dict[str, Tool]:
     return {name: turn.settings.tools[name] for name in scope.tools}
 
 
+def _plan_towards(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
+    """Return what follows from a lookup for a change that was ordered."""
+    if _was_narrowed_away(turn, goal):
+        turn.is_widened = True
+        return replace(goal, tool=turn.steps[-1].tool)
+    if _is_at_hand(turn, scope, goal):
+        return goal
+    return _plan_after_lookup(turn, scope, goal)
+
+
 def _lookup_elsewhere(turn: Turn, scope: Scope) -> Plan | None:
-    """Return the lookup that was nearly made, where the one made says no word of the question."""
-    name, last = turn.nearly, turn.steps[-1] if len(turn.steps) == 1 else None
-    if name is None or last is None or turn.want != "question" or name not in scope.tools:
+    """Return another lookup, where the first one says no word of what was asked.
+
+    It is the one that was nearly made, or the one whose description has words of the ask.
+    """
+    last = turn.steps[-1] if len(turn.steps) == 1 else None
+    if last is None or last.tool not in scope.tools or turn.want not in {"question", "change-if"}:
         return None
-    if last.status != "completed" or last.writes or last.tool == name:
+    if last.status != "completed" or last.writes or shares_a_word(turn.ask, last.result or ""):
         return None
-    if turn.settings.tools[name].writes or judge.unmet(turn.settings.tools[name], turn.steps):
-        return None
-    if shares_a_word(turn.ask, last.result or ""):
-        return None
-    return Plan(kind="tool", tool=name, brief=last.brief)
+    others = [
+        tool
+        for name, tool in tools_in(turn, scope).items()
+        if name != last.tool and not tool.writes and not judge.unmet(tool, turn.steps)
+    ]
+    name = _described(turn, last, others)
+    if name is None and turn.want == "question":
+        name = turn.nearly if turn.nearly in {tool.name for tool in others} else None
+    return None if name is None else Plan(kind="tool", tool=name, brief=last.brief)
+
+
+def _described(turn: Turn, last: StepRecord, others: Sequence[Tool]) -> str | None:
+    """Return the tool that alone is described in words of the ask which the last one's lacks."""
+    own = _described_as(turn.settings.tools[last.tool or ""])
+    found = {
+        tool.name: shared_words(turn.ask, _described_as(tool)) - shared_words(turn.ask, own)
+        for tool in others
+    }
+    most = max((len(words) for words in found.values()), default=0)
+    best = [name for name, words in found.items() if most and len(words) == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _described_as(tool: Tool) -> str:
+    return f"{tool.name.replace('_', ' ')} {tool.description}"
 
 
 def _has_nothing_to_choose(turn: Turn, scope: Scope) -> bool:
@@ -107,6 +140,22 @@ def _plan_after_lookup(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
         brief=render("guided.which", values=values),
         why=render("guided.several", values=values),
     )
+
+
+def _was_narrowed_away(turn: Turn, goal: Plan) -> bool:
+    """Return whether the lookup for a change was narrowed, and nothing that the ask names is left.
+
+    "Mark Ann's bill as paid" was seen to look among the paid ones.
+    """
+    last = turn.steps[-1] if len(turn.steps) == 1 else None
+    needed = turn.settings.tools[goal.tool or ""].requires
+    if last is None or last.status != "completed" or last.tool not in needed:
+        return False
+    given = last.input if isinstance(last.input, dict) else {}
+    if not given or turn.settings.tools[last.tool].parameters.json.get("required"):
+        return False
+    has_date = any(isinstance(value, str) and _DATE.match(value) for value in given.values())
+    return not has_date and not shares_a_word(turn.ask, last.result or "")
 
 
 def _was_by_phrase(step: StepRecord) -> bool:

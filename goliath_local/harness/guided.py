@@ -14,6 +14,7 @@ from goliath_local.budget import Draft, estimate_tokens
 from goliath_local.harness import parts
 from goliath_local.model import Stage
 from goliath_local.prompts import (
+    answer_language,
     answer_turns,
     argument_turns,
     done_just_now,
@@ -125,9 +126,14 @@ def answer_draft(turn: Turn, *, point: str, why: str, hint: str) -> Draft:
             parts.log(turn, turn.steps),
             *parts.optional("seen", _seen(turn)),
             *draft,
-            *parts.closing(turn, hint=hint),
+            *parts.closing(turn, request=_in_language(turn), hint=hint),
         ),
     )
+
+
+def _in_language(turn: Turn) -> str:
+    language = answer_language(turn.ask)
+    return "" if language is None else render("guided.in-language", language=language)
 
 
 def _seen(turn: Turn) -> str:

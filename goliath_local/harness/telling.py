@@ -10,7 +10,17 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.harness.outcome import Rejected
-from goliath_local.prompts import Finding, claims, finding, opens_with_condition, render, untold
+from goliath_local.prompts import (
+    ENGLISH,
+    Finding,
+    answer_language,
+    claims,
+    finding,
+    language_of,
+    opens_with_condition,
+    render,
+    untold,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,15 +40,12 @@ Said: TypeAlias = tuple[str, Any]
 
 def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
-    text, changed, lacking = said[0], _has_changed(turn), _lacking(turn)
+    text, lacking = said[0], _lacking(turn)
     if lacking and not _is_question(text):
         return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
-    is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
-    if is_still_open or _repeats(text, turn.ask, almost=not changed):
-        hint = render("guided.repeats")
-        if why and not changed:
-            hint = render("guided.repeats-unchanged", why=why)
-        return Rejected(problem="the answer repeats the ask", hint=hint)
+    unsound = _in_another_language(turn, text) or _repeated(turn, text, why)
+    if unsound is not None:
+        return unsound
     decided = _untold_claim(turn, text, why)
     if decided:
         return _leaves_out(render("guided.found", entry=decided))
@@ -50,6 +57,25 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     if found is not None:
         return _leaves_out(render("guided.found", entry=found.in_words()))
     return _with_more(turn, said, _also(turn, text))
+
+
+def _in_another_language(turn: Turn, text: str) -> Rejected | None:
+    language = answer_language(turn.ask)
+    if language is None or language_of(text) != ENGLISH:
+        return None
+    hint = render("guided.language", language=language)
+    return Rejected(problem="the answer is in another language than the ask", hint=hint)
+
+
+def _repeated(turn: Turn, text: str, why: str) -> Rejected | None:
+    changed = _has_changed(turn)
+    is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
+    if not is_still_open and not _repeats(text, turn.ask, almost=not changed):
+        return None
+    hint = render("guided.repeats")
+    if why and not changed:
+        hint = render("guided.repeats-unchanged", why=why)
+    return Rejected(problem="the answer repeats the ask", hint=hint)
 
 
 def completed(turn: Turn, said: Said, why: str) -> Said:

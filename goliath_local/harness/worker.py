@@ -79,7 +79,8 @@ Arguments: TypeAlias = Filled | Missing
 
 async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
     """Return the arguments of the call, or why there are none."""
-    if not takes_arguments(tool):
+    if turn.is_widened or not takes_arguments(tool):
+        turn.is_widened = False
         return _parameterless(tool)
 
     # The text that did not fit, and the place where it did not.

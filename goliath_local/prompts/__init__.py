@@ -26,7 +26,8 @@ from goliath_local.prompts.guided import (
     plan_turns,
     seen_by_code,
 )
-from goliath_local.prompts.known import known_already, shares_a_word, words_of
+from goliath_local.prompts.known import known_already, shared_words, shares_a_word, words_of
+from goliath_local.prompts.language import ENGLISH, answer_language, language_of
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
 from goliath_local.prompts.reach import is_out_of_reach
@@ -35,11 +36,13 @@ from goliath_local.prompts.render import render
 from goliath_local.prompts.spoken import spoken
 
 __all__ = [
+    "ENGLISH",
     "Claim",
     "Example",
     "Finding",
     "MenuItem",
     "action_block",
+    "answer_language",
     "answer_turns",
     "argument_turns",
     "built_in_turns",
@@ -60,6 +63,7 @@ __all__ = [
     "is_conditional",
     "is_out_of_reach",
     "known_already",
+    "language_of",
     "log_line",
     "name_of",
     "needs_no_tool",
@@ -71,6 +75,7 @@ __all__ = [
     "schema_lines",
     "second_choice",
     "seen_by_code",
+    "shared_words",
     "shares_a_word",
     "spoken",
     "today_in",

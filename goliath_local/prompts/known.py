@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LEAST_SHARED = 2
 """Words that a remark, or a fact with so many words to its name, shares with the ask."""
 
+_UNITS = frozenset(
+    "percent degrees minutes hours days prozent grad minuten stunden pour cent".split()  # noqa: SIM905
+)
 _STEM = 4
 """Letters by which two forms of a word are told to be one."""
 
@@ -84,8 +87,13 @@ def words_of(text: str) -> set[str]:
 
 def shares_a_word(one: str, other: str) -> bool:
     """Return whether two texts have a word in common that means something, however it ends."""
-    return bool(_stems(one) & _stems(other))
+    return bool(shared_words(one, other))
+
+
+def shared_words(one: str, other: str) -> set[str]:
+    """Return the beginnings of the words that two texts have in common, units put aside."""
+    return _stems(one) & _stems(other)
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in words_of(text)}
+    return {word[:_STEM] for word in words_of(text) - _UNITS}

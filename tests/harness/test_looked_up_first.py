@@ -280,3 +280,52 @@ async def test_a_filter_that_a_fact_says_narrows_a_lookup():
     guess = Choice(path="/list", value="home", share=0.6, runner_up="null")
     facts = {"usual list": "home"}
     assert await looked_with(guess, "what is open?", facts=facts) == [{"list": "home"}]
+
+
+BILLS = [
+    {"id": "R-117", "client": "Northgate School", "status": "paid"},
+    {"id": "R-120", "client": "Kessler & Sons", "status": "open"},
+]
+
+
+async def paid_with(ask: str, narrowed: str):
+    """Return the steps of marking a bill, when the first lookup is narrowed to a status."""
+    changed = []
+
+    def look(args, context):
+        return [bill for bill in BILLS if args.get("status") in {None, bill["status"]}]
+
+    pay = tool(
+        "mark_paid",
+        requires=["list_invoices"],
+        writes=True,
+        properties=["invoice"],
+        run=lambda args, context: changed.append(args["invoice"]) or {"ok": True},
+    )
+    bills = tool("list_invoices", properties=["status"], required=[], run=look)
+    order = {"kind": "tool", "tool": "mark_paid", "brief": "mark the invoice as paid"}
+    filled = {"missing": "", "invoice": "R-120"}
+    plans = [{"json": {"why": "It is R-120.", **order}}]
+    model = Counting(
+        [
+            {"json": {"want": "change", **order}},
+            {"json": {"status": narrowed}},
+            *(plans if narrowed == "paid" else []),
+            {"json": filled},
+            {"text": "La facture R-120 de Kessler est marquée comme payée."},
+        ]
+    )
+    result = await create_agent(model=model, tools=[bills, pay], confirm=lambda _: True).run(ask)
+    return [(each.tool, each.input) for each in result.steps if each.tool], changed
+
+
+async def test_a_lookup_for_a_change_that_was_narrowed_away_is_made_in_all_of_the_list():
+    steps, changed = await paid_with("Kessler vient de payer, marque-la, s'il te plaît", "paid")
+    assert steps[:2] == [("list_invoices", {"status": "paid"}), ("list_invoices", {})]
+    assert changed == ["R-120"]
+
+
+async def test_a_narrowed_lookup_that_found_what_the_ask_names_is_enough():
+    steps, changed = await paid_with("Kessler vient de payer, marque-la, s'il te plaît", "open")
+    assert [name for name, _ in steps] == ["list_invoices", "mark_paid"]
+    assert changed == ["R-120"]

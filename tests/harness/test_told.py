@@ -199,3 +199,27 @@ async def test_a_condition_told_once_more_is_no_answer():
     result = await agent.run("Pump if the level is high.")
     assert result.text == "The level is 8 cm, so the pump was left off."
     assert render("guided.repeats-unchanged", why="The level is 8.") in model.fake.calls[-1].prompt
+
+
+async def in_german(*answers: str):
+    model = Counting(
+        [
+            {"json": OPEN},
+            {"json": {"missing": "", "day": "16"}},
+            *({"text": answer} for answer in answers),
+        ]
+    )
+    agent = create_agent(model=model, tools=[look_tool(CHOIR)])
+    return model, await agent.run("Was steht am 16. an?")
+
+
+async def test_an_answer_in_english_to_a_german_ask_is_asked_for_again():
+    model, result = await in_german("You have Choir at 17:00.", "Am 16. ist Choir um 17:00.")
+    assert result.text == "Am 16. ist Choir um 17:00."
+    assert "(Answer in German.)" in model.fake.calls[-2].prompt
+    assert render("guided.language", language="German") in model.fake.calls[-1].prompt
+
+
+async def test_an_answer_in_english_is_better_than_none():
+    _, result = await in_german("You have Choir at 17:00.", "There is Choir at 17:00.")
+    assert result.text == "There is Choir at 17:00."

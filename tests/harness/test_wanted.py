@@ -253,3 +253,34 @@ async def test_a_question_whose_first_lookup_knew_of_no_such_thing_is_looked_up_
     assert [step.tool for step in result.steps if step.tool] == ["get_day", "list_workouts"]
     offered = model.fake.calls[1].schema
     assert offered["properties"]["tool"]["enum"] == ["get_day", "list_workouts"]
+
+
+BEDS = "bed: wall, plant: basil, soil_percent: 31"
+
+
+@pytest.mark.parametrize(
+    ("ask", "first", "called"),
+    [
+        ("how moist is the soil of the basil?", "air_percent: 71", ["read_climate", "list_beds"]),
+        ("how moist is the air there?", "air_percent: 71", ["read_climate"]),
+        ("how is it out there?", "outside_c: 14", ["read_climate"]),
+    ],
+)
+async def test_the_lookup_that_is_described_by_the_ask_is_made_where_the_first_says_none_of_it(
+    ask: str, first: str, called: list[str]
+):
+    climate = define_tool(
+        name="read_climate",
+        description="Inside and outside climate.",
+        execute=lambda args, context: first,
+    )
+    beds = define_tool(
+        name="list_beds",
+        description="Beds with plant and soil moisture.",
+        execute=lambda args, context: BEDS,
+    )
+    look = {"want": "question", "kind": "tool", "tool": "read_climate", "brief": "read it"}
+    said = {"text": "The soil of the basil has 31 percent, the air 71, and 14 degrees."}
+    model = Counting([{"json": look}, said, said])
+    result = await create_agent(model=model, tools=[climate, beds]).run(ask)
+    assert [step.tool for step in result.steps if step.tool] == called

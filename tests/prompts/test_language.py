@@ -1,0 +1,45 @@
+"""The language of a text, where it is plain."""
+
+from __future__ import annotations
+
+import pytest
+
+from goliath_local.prompts.language import answer_language, language_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("what's on the list for Friday?", "English"),
+        ("Um wie viel Uhr treffe ich Ivo am Samstag?", "German"),
+        ("mets du lait sur la liste", "French"),
+        ("¿qué tengo mañana por la tarde?", "Spanish"),
+        ("明天有什么安排？", "Chinese"),
+        ("फार्मेसी की लिस्ट में दो टूथब्रश डाल दो", "Hindi"),
+        ("The book “Winter Birds of the Coast” is not available.", "English"),
+        ("Falls 'Winter Birds of the Coast' gerade da ist, leg es für Oskar zurück", "German"),
+        (
+            "Kessler & Sons vient de payer sa facture, marque-la comme payée, s'il te plaît",
+            "French",
+        ),
+        ("Lindau 14:30", None),
+        ("", None),
+    ],
+)
+def test_a_language_is_told_by_its_smallest_words(text: str, language: str | None):
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("ask", "language"),
+    [
+        ("Was steht am Freitag an?", "German"),
+        ("Wie heißt das auf Englisch?", None),
+        ("what is on for Friday?", None),
+        ("Lindau", None),
+    ],
+)
+def test_an_answer_is_reminded_of_a_language_that_does_not_come_by_itself(
+    ask: str, language: str | None
+):
+    assert answer_language(ask) == language
