@@ -16,7 +16,7 @@ from goliath_local.harness.near_miss import near_miss
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import example_dates, one_day, render, today_in
+from goliath_local.prompts import condition_of, example_dates, one_day, render, today_in
 from goliath_local.prompts import spoken as spoken_in_numbers
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
@@ -28,6 +28,7 @@ from goliath_local.tools import (
     drop_unsaid,
     nothing_missing,
     on_the_day,
+    pronouns_in,
     spelled_out,
     split_missing,
     takes_arguments,
@@ -107,7 +108,7 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             shape,
             said=_said(turn),
             facts=parts.facts(turn),
-            day=_day(turn),
+            day=_day(turn, tool),
             doubted=doubted,
             guessed=_guessed(reply, tool),
         )
@@ -212,6 +213,9 @@ def _grounded(
     tool: Tool, value: dict[str, Any], *, said: str, facts: str, doubted: Sequence[str]
 ) -> Checked:
     """Return the arguments without those that have no ground in what was said."""
+    pointing = pronouns_in(value, tool.parameters.json.get("required", ()))
+    if pointing:
+        return Checked(value=_without(value, pointing), missing=pointing)
     found = without_copied(tool, value, copies=example_dates(), seen=f"{said}\n{facts}")
     if not found.missing:
         found = without_unsaid_figures(tool, found.value, said)
@@ -232,9 +236,13 @@ def _said(turn: Turn) -> str:
     return "\n".join([view.summary, *spoken, *results, turn.ask, spoken_in_numbers(turn.ask)])
 
 
-def _day(turn: Turn) -> dt.date | None:
-    today = today_in(turn.facts)
-    return None if today is None else one_day(turn.ask, today)
+def _day(turn: Turn, tool: Tool) -> dt.date | None:
+    """Return the one day that the ask names: in what has to hold for a lookup, else the rest."""
+    today, condition = today_in(turn.facts), condition_of(turn.ask)
+    if today is None:
+        return None
+    rest = turn.ask.replace(condition, " ") if condition else turn.ask
+    return one_day(rest if tool.writes else condition or rest, today)
 
 
 def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:

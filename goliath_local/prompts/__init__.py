@@ -3,6 +3,7 @@
 from goliath_local.prompts.claims import Claim, claims
 from goliath_local.prompts.compare import comparisons, entry_count, fields_of, name_of
 from goliath_local.prompts.conditions import (
+    condition_of,
     first_choice,
     has_second_choice,
     is_conditional,
@@ -49,6 +50,7 @@ __all__ = [
     "changes_made",
     "claims",
     "comparisons",
+    "condition_of",
     "done_just_now",
     "draft_lines",
     "entry_count",

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _LEAST_SHARED = 2
 """Words that a remark, or a fact with so many words to its name, shares with the ask."""
 
-_UNITS = frozenset(
-    "percent degrees minutes hours days prozent grad minuten stunden pour cent".split()  # noqa: SIM905
-)
 _STEM = 4
 """Letters by which two forms of a word are told to be one."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_UNITS = frozenset(
+    _WORD.findall("percent degrees minutes hours days prozent grad minuten stunden pour cent")
+)
 _PROPER = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{2,}")
 _LARGE_ANYWAY = frozenset({"The", "What", "Who", "When", "Where", "Which", "How"})
 _EMPTY = frozenset(

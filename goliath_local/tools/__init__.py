@@ -26,7 +26,7 @@ from goliath_local.tools.figures import (
     without_copied,
     without_unsaid_figures,
 )
-from goliath_local.tools.grounding import on_the_day, unsaid_texts
+from goliath_local.tools.grounding import on_the_day, pronouns_in, unsaid_texts
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
     Execute,
@@ -65,6 +65,7 @@ __all__ = [
     "json_copy",
     "nothing_missing",
     "on_the_day",
+    "pronouns_in",
     "resolve_input",
     "run_callable",
     "says_figure",

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _DATE_LETTERS = len("2026-04-14")
+_PRONOUNS = frozenset(
+    _WORD.findall(
+        "this that it these those them one ones something anything das dies diese dieser dieses "
+        "es ça cela ceci esto eso ello 这 这个 那 那个 它"
+    )
+)
 _STEM = 4
 """Letters by which two forms of a word are told to be one."""
 
@@ -29,6 +35,15 @@ def unsaid_texts(arguments: Mapping[str, Any], names: Iterable[str], said: str) 
     """
     stems = {_stem(word) for word in _WORD.findall(said)}
     return tuple(name for name in names if _is_unsaid(arguments.get(name), stems))
+
+
+def pronouns_in(arguments: Mapping[str, Any], names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names whose value only points at something, as `this` does."""
+    return tuple(
+        name
+        for name in names
+        if isinstance(value := arguments.get(name), str) and value.strip().casefold() in _PRONOUNS
+    )
 
 
 def on_the_day(arguments: Mapping[str, Any], day: dt.date, *, seen: str) -> dict[str, Any]:

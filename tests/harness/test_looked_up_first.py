@@ -329,3 +329,39 @@ async def test_a_narrowed_lookup_that_found_what_the_ask_names_is_enough():
     steps, changed = await paid_with("Kessler vient de payer, marque-la, s'il te plaît", "open")
     assert [name for name, _ in steps] == ["list_invoices", "mark_paid"]
     assert changed == ["R-120"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "looked", "changed"),
+    [
+        ("what is on on Saturday?", "2026-04-18", None),
+        (
+            "if it is warm in Bregenz on Thursday, remind me on Wednesday",
+            "2026-04-16",
+            "2026-04-15",
+        ),
+        ("if it is due before Thursday, push it to Friday", "2026-04-20", "2026-04-17"),
+        ("what is on next Saturday?", "2026-04-20", None),
+    ],
+)
+async def test_a_date_that_nobody_said_becomes_the_day_that_the_ask_names(
+    ask: str, looked: str, changed: str | None
+):
+    look = tool("look", properties=["day"], run=lambda args, context: "it is warm, 22 of it")
+    remind = tool("remind", properties=["on"], writes=True)
+    first = {"kind": "tool", "tool": "look", "brief": "look"}
+    wrong = {"json": {"missing": "", "day": "2026-04-20"}}
+    replies = [{"json": {"want": "question", **first}}, wrong]
+    if changed:
+        second = {"why": "it is", "kind": "tool", "tool": "remind", "brief": "remind"}
+        replies = [{"json": {"want": "change-if", **first}}, wrong, {"json": second}]
+        replies.append({"json": {"missing": "", "on": "2026-04-20"}})
+    model = Counting([*replies, {"text": "It is warm, 22 of it."}])
+    agent = create_agent(
+        model=model,
+        tools=[look, remind] if changed else [look],
+        facts={"today": "Tuesday 2026-04-14"},
+        confirm=lambda _: True,
+    )
+    steps = [step.input for step in (await agent.run(ask)).steps if step.tool]
+    assert steps == [{"day": looked}, *([{"on": changed}] if changed else [])]

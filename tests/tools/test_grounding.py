@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from goliath_local.tools import on_the_day
+from goliath_local.tools import on_the_day, pronouns_in
 
 SATURDAY = dt.date(2026, 4, 18)
 
@@ -34,3 +34,8 @@ def test_a_date_that_nobody_said_is_the_day_that_was_said(arguments, found):
 )
 def test_of_two_dates_and_of_one_that_was_seen_none_is_changed(arguments):
     assert on_the_day(arguments, SATURDAY, seen="start: 2026-04-15") == arguments
+
+
+def test_a_word_that_only_points_at_something_is_no_value():
+    arguments = {"query": "This", "note": "it", "text": "this song", "count": 1}
+    assert pronouns_in(arguments, ["query", "text", "count", "lost"]) == ("query",)
