@@ -109,6 +109,8 @@ async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
             said=_said(turn),
             facts=parts.facts(turn),
             day=_day(turn, tool),
+            # A change to a day that the ask names is not to the day of an entry that was found.
+            dates=_spoken(turn) if tool.writes else "",
             doubted=doubted,
             guessed=_guessed(reply, tool),
         )
@@ -171,6 +173,7 @@ def read_spelled_out(
     said: str,
     facts: str = "",
     day: dt.date | None = None,
+    dates: str = "",
     doubted: Sequence[str] = (),
     guessed: Sequence[str] = (),
 ) -> Arguments | Rejected:
@@ -186,6 +189,7 @@ def read_spelled_out(
         said: the ask, the conversation and the results.
         facts: what else the model was told.
         day: the one day that the ask names, if it does.
+        dates: where another date has to stand to be meant; by default in what was said.
         doubted: arguments that the model first called missing: their texts have to be said.
         guessed: choices that the model was not sure of: unless said, they are none.
     """
@@ -197,7 +201,7 @@ def read_spelled_out(
         if isinstance(value, dict):
             value = _without(value, unsaid_texts(value, guessed, f"{said}\n{facts}"))
             if day is not None:
-                value = on_the_day(value, day, seen=said)
+                value = on_the_day(value, day, seen=dates or said)
             found = _grounded(tool, value, said=said, facts=facts, doubted=doubted)
             if found.missing:
                 return Missing(names=", ".join(found.missing), value=found.value)
@@ -230,10 +234,14 @@ def _without(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _said(turn: Turn) -> str:
-    view = turn.view
-    spoken = [text for exchange in view.recent for text in (exchange.ask, exchange.answer)]
     results = [step.result or "" for step in turn.steps if not step.skipped]
-    return "\n".join([view.summary, *spoken, *results, turn.ask, spoken_in_numbers(turn.ask)])
+    return "\n".join([*results, _spoken(turn)])
+
+
+def _spoken(turn: Turn) -> str:
+    view = turn.view
+    said = [text for exchange in view.recent for text in (exchange.ask, exchange.answer)]
+    return "\n".join([view.summary, *said, turn.ask, spoken_in_numbers(turn.ask)])
 
 
 def _day(turn: Turn, tool: Tool) -> dt.date | None:

@@ -347,7 +347,7 @@ async def test_a_narrowed_lookup_that_found_what_the_ask_names_is_enough():
 async def test_a_date_that_nobody_said_becomes_the_day_that_the_ask_names(
     ask: str, looked: str, changed: str | None
 ):
-    look = tool("look", properties=["day"], run=lambda args, context: "it is warm, 22 of it")
+    look = tool("look", properties=["day"], run=lambda args, context: "warm, 22, until 2026-04-20")
     remind = tool("remind", properties=["on"], writes=True)
     first = {"kind": "tool", "tool": "look", "brief": "look"}
     wrong = {"json": {"missing": "", "day": "2026-04-20"}}
@@ -356,7 +356,7 @@ async def test_a_date_that_nobody_said_becomes_the_day_that_the_ask_names(
         second = {"why": "it is", "kind": "tool", "tool": "remind", "brief": "remind"}
         replies = [{"json": {"want": "change-if", **first}}, wrong, {"json": second}]
         replies.append({"json": {"missing": "", "on": "2026-04-20"}})
-    model = Counting([*replies, {"text": "It is warm, 22 of it."}])
+    model = Counting([*replies, {"text": "It is warm, 22, until 2026-04-20."}])
     agent = create_agent(
         model=model,
         tools=[look, remind] if changed else [look],
