@@ -14,7 +14,7 @@ from goliath_local.harness import guided, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Final, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
-from goliath_local.harness.telling import Said, completed, verified
+from goliath_local.harness.telling import Said, completed, plain_answer, verified
 from goliath_local.model import Stage
 from goliath_local.prompts import render
 from goliath_local.records import Plan, Reason
@@ -29,11 +29,20 @@ async def close(turn: Turn, plan: Plan) -> Final | Escalation:
     """Return the answer that the plan closes the turn with."""
     # Without a planning call there is no plan of the model's own to go by.
     point = plan.brief if turn.settings.tools else ""
+    plain = plain_answer(turn, plan.why or "") if _is_plain_prose(turn) else ""
+    if plain:
+        if turn.options.on_text is not None:
+            turn.options.on_text(plain)
+        return Final(text=plain, brief=plan.brief)
     said = await _say(turn, point=point, why=plan.why or "", twice=_twice(turn))
     if isinstance(said, Escalation):
         return said
     text, output = said
     return Final(text=text, output=output, brief=plan.brief)
+
+
+def _is_plain_prose(turn: Turn) -> bool:
+    return turn.output is None and parts.is_constrained(turn)
 
 
 async def best_effort(turn: Turn) -> Final | Escalation:

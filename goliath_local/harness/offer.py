@@ -223,12 +223,21 @@ def _after_nothing_found(
     steps: Sequence[StepRecord],
     want: Want | None,
 ) -> tuple[str, ...]:
-    """Return the lookups, where the first one of a question knew of no such thing."""
+    """Return the lookups, where the first one of a question knew of no such thing.
+
+    Those that need nothing to be called with come before it.
+    """
     if step is None or not step.failed or step.writes or len(steps) > 1 or want != "question":
         return ()
     if _UNKNOWN.search(step.result or "") is None:
         return ()
-    return tuple(name for name in names if not tools[name].writes)
+    reads = tuple(name for name in names if not tools[name].writes)
+    easy = tuple(
+        name
+        for name in reads
+        if name != step.tool and not tools[name].parameters.json.get("required")
+    )
+    return easy or reads
 
 
 def _named_by_failure(step: StepRecord | None, names: Sequence[str]) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goliath_local.harness.outcome import Rejected
 from goliath_local.prompts import (
-    ENGLISH,
     Finding,
     answer_language,
     claims,
     finding,
-    language_of,
+    is_english_instead,
     opens_with_condition,
     render,
+    today_in,
     untold,
 )
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goliath_local.harness.state import Turn
+    from goliath_local.prompts import Claim
     from goliath_local.records import StepRecord
 
 _LEAST_REPEATED = 12
@@ -61,7 +62,7 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
 
 def _in_another_language(turn: Turn, text: str) -> Rejected | None:
     language = answer_language(turn.ask)
-    if language is None or language_of(text) != ENGLISH:
+    if language is None or not is_english_instead(text, language):
         return None
     hint = render("guided.language", language=language)
     return Rejected(problem="the answer is in another language than the ask", hint=hint)
@@ -76,6 +77,19 @@ def _repeated(turn: Turn, text: str, why: str) -> Rejected | None:
     if why and not changed:
         hint = render("guided.repeats-unchanged", why=why)
     return Rejected(problem="the answer repeats the ask", hint=hint)
+
+
+def plain_answer(turn: Turn, why: str) -> str:
+    """Return the answer that needs no model: a comparison by which a change was left undone.
+
+    Told so, the model was seen to promise the change all the same. Empty where it is not that, or
+    where the ask is in another language.
+    """
+    claim = _deciding(turn, why)
+    if claim is None or answer_language(turn.ask) is not None:
+        return ""
+    text = render("guided.left", finding=claim.finding)
+    return text[0].upper() + text[1:]
 
 
 def completed(turn: Turn, said: Said, why: str) -> Said:
@@ -138,11 +152,17 @@ def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
 
 def _untold_claim(turn: Turn, text: str, why: str) -> str:
     """Return the comparison by which a change was left undone, where its number is untold."""
+    claim = _deciding(turn, why)
+    return why if claim is not None and not _has_number(text, claim.value) else ""
+
+
+def _deciding(turn: Turn, why: str) -> Claim | None:
+    """Return the comparison by which a change was left undone."""
     reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
     if turn.want != "change-if" or _has_changed(turn) or not reads:
-        return ""
-    found = [claim for claim in claims(turn.ask, reads[-1].result or "") if claim.text == why]
-    return why if found and not _has_number(text, found[0].value) else ""
+        return None
+    told = claims(turn.ask, reads[-1].result or "", today=today_in(turn.facts))
+    return next((claim for claim in told if claim.text == why and not claim.acts), None)
 
 
 def _has_number(text: str, number: str) -> bool:

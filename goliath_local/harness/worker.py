@@ -16,7 +16,7 @@ from goliath_local.harness.near_miss import near_miss
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import condition_of, example_dates, one_day, render, today_in
+from goliath_local.prompts import condition_of, example_dates, is_past, one_day, render, today_in
 from goliath_local.prompts import spoken as spoken_in_numbers
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
@@ -32,6 +32,7 @@ from goliath_local.tools import (
     spelled_out,
     split_missing,
     takes_arguments,
+    unsaid_addresses,
     unsaid_texts,
     with_value,
     without_copied,
@@ -217,9 +218,13 @@ def _grounded(
     tool: Tool, value: dict[str, Any], *, said: str, facts: str, doubted: Sequence[str]
 ) -> Checked:
     """Return the arguments without those that have no ground in what was said."""
-    pointing = pronouns_in(value, tool.parameters.json.get("required", ()))
-    if pointing:
-        return Checked(value=_without(value, pointing), missing=pointing)
+    required = tool.parameters.json.get("required", ())
+    made_up = unsaid_addresses(value, f"{said}\n{facts}") + pronouns_in(value, required)
+    if made_up:
+        missing = tuple(name for name in made_up if name in required)
+        value = _without(value, made_up)
+        if missing:
+            return Checked(value=value, missing=missing)
     found = without_copied(tool, value, copies=example_dates(), seen=f"{said}\n{facts}")
     if not found.missing:
         found = without_unsaid_figures(tool, found.value, said)
@@ -250,7 +255,9 @@ def _day(turn: Turn, tool: Tool) -> dt.date | None:
     if today is None:
         return None
     rest = turn.ask.replace(condition, " ") if condition else turn.ask
-    return one_day(rest if tool.writes else condition or rest, today)
+    if tool.writes:
+        return one_day(rest, today)
+    return one_day(condition or rest, today, is_over=is_past(turn.ask))
 
 
 def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:

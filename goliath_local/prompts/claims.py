@@ -127,7 +127,10 @@ class Claim:
     """The change is to be made."""
 
     value: str
-    """The number of the result that decides."""
+    """The number or date of the result that decides."""
+
+    finding: str
+    """The comparison alone."""
 
 
 def claims(ask: str, result: str, *, today: dt.date | None = None) -> tuple[Claim, ...]:
@@ -282,7 +285,7 @@ def _claim(field: Field, number: str, *, acts: bool) -> Claim:
 
 def _told(text: str, *, acts: bool, value: str) -> Claim:
     follows = render("guided.act" if acts else "guided.leave")
-    return Claim(text=f"{text}, {follows}", acts=acts, value=value)
+    return Claim(text=f"{text}, {follows}", acts=acts, value=value, finding=text)
 
 
 def _relation(field: Field, number: str) -> str:

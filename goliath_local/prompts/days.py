@@ -73,7 +73,7 @@ _CALENDAR: Final = re.compile(
 """A date that is told by its number."""
 
 _PAST: Final = re.compile(
-    r"(?i)\b(?:did|was|were|had|went|have i|has|ago|gestern|war|waren|hatte|"
+    r"(?i)\b(?:did|was|were|had|went|slept|ago|gestern|war|waren|hatte|"
     r"hab(?:e|en) (?:ich|wir)|bin ich|étai\w+|ai-je|avons|j['\u2019]ai|hice|fue|fui|estuve|tuve|"
     r"anduve|dormí|caminé)\b|了|था|थे|थी|चला|किया"
 )
@@ -107,16 +107,21 @@ def today_in(facts: Mapping[str, str]) -> dt.date | None:
         return None
 
 
-def named_days(text: str, today: dt.date) -> tuple[dt.date, ...]:
+def named_days(text: str, today: dt.date, *, is_over: bool = False) -> tuple[dt.date, ...]:
     """Return the days that a text names, in order of time, none where one may be meant otherwise.
 
-    A weekday is the next one of its name, or the last one where the text speaks of what was;
-    today's own name may mean today or a week from it, so it is not judged.
+    A weekday is the next one of its name, or the last one where it is of what was; the name of
+    today may mean today or a week from it, so it is not judged.
+
+    Args:
+        text: an ask, or a part of one.
+        today: the day it is.
+        is_over: it speaks of what was (see `is_past`).
     """
     if _OPEN.search(text) or _CALENDAR.search(text) or _DATE.search(text):
         return ()
     days: set[dt.date] = set()
-    for day, rest in _spoken(text, today):
+    for day, rest in _spoken(text, today, is_over=is_over):
         text = rest
         if day is None:
             return ()
@@ -124,9 +129,14 @@ def named_days(text: str, today: dt.date) -> tuple[dt.date, ...]:
     return tuple(sorted(days))
 
 
-def one_day(text: str, today: dt.date) -> dt.date | None:
+def is_past(text: str) -> bool:
+    """Return whether a text speaks of what was."""
+    return _PAST.search(text) is not None
+
+
+def one_day(text: str, today: dt.date, *, is_over: bool = False) -> dt.date | None:
     """Return the day on which something is to be, None where the text does not plainly say one."""
-    days = named_days(text, today)
+    days = named_days(text, today, is_over=is_over)
     is_relative = _EARLIER.search(text) or _LATER.search(text)
     return days[0] if len(days) == 1 and not is_relative else None
 
@@ -145,9 +155,8 @@ def bound_in(condition: str, today: dt.date) -> Bound | None:
     return Bound(day=days[0], relations=frozenset(relations or {"equal"}))
 
 
-def _spoken(text: str, today: dt.date) -> Iterator[tuple[dt.date | None, str]]:
+def _spoken(text: str, today: dt.date, *, is_over: bool) -> Iterator[tuple[dt.date | None, str]]:
     """Yield each day that is named, None for one that is not plain, and the text without it."""
-    is_over = _PAST.search(text) is not None
     for distance, words in _BY_DISTANCE.items():
         text, times = re.subn(rf"(?i){words}", " ", text)
         if times:

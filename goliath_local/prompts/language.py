@@ -32,6 +32,7 @@ _SMALL_WORDS: Final[Mapping[str, frozenset[str]]] = {
     }.items()
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_QUOTED = re.compile(r"[\"“„«][^\"”“»]*[\"”“»]")
 _SCRIPTS: Final = (
     ("Chinese", re.compile(r"[\u4e00-\u9fff]")),
     ("Hindi", re.compile(r"[\u0900-\u097f]")),
@@ -58,6 +59,19 @@ def language_of(text: str) -> str | None:
     )
     (most, language), (second, _), *_ = counts
     return language if most > second else None
+
+
+def is_english_instead(text: str, language: str) -> bool:
+    """Return whether a text that is to be in that language is plainly in English.
+
+    What stands in quotation marks may be a name; a single small word of the language is enough.
+    """
+    text = _QUOTED.sub(" ", text)
+    if language_of(text) != ENGLISH:
+        return False
+    words = {word.casefold().replace("\u2019", "'") for word in _WORD.findall(text)}
+    own = _SMALL_WORDS.get(language, frozenset())
+    return not words & (own - _SMALL_WORDS[ENGLISH])
 
 
 def answer_language(ask: str) -> str | None:

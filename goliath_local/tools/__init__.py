@@ -26,7 +26,7 @@ from goliath_local.tools.figures import (
     without_copied,
     without_unsaid_figures,
 )
-from goliath_local.tools.grounding import on_the_day, pronouns_in, unsaid_texts
+from goliath_local.tools.grounding import on_the_day, pronouns_in, unsaid_addresses, unsaid_texts
 from goliath_local.tools.result import Formatted, cap_result, format_result
 from goliath_local.tools.tool import (
     Execute,
@@ -74,6 +74,7 @@ __all__ = [
     "takes_arguments",
     "tool",
     "tools_by_name",
+    "unsaid_addresses",
     "unsaid_texts",
     "with_value",
     "without_copied",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|(?:https?://|www\.)\S+")
 _DATE_LETTERS = len("2026-04-14")
 _PRONOUNS = frozenset(
     _WORD.findall(
@@ -35,6 +36,23 @@ def unsaid_texts(arguments: Mapping[str, Any], names: Iterable[str], said: str) 
     """
     stems = {_stem(word) for word in _WORD.findall(said)}
     return tuple(name for name in names if _is_unsaid(arguments.get(name), stems))
+
+
+def unsaid_addresses(arguments: Mapping[str, Any], said: str) -> tuple[str, ...]:
+    """Return the names of those values that are an address of mail or web which nobody said.
+
+    Args:
+        arguments: what the model filled in.
+        said: the ask, the conversation, the results and the facts.
+    """
+    known = said.casefold()
+    return tuple(
+        name
+        for name, value in arguments.items()
+        if isinstance(value, str)
+        and _ADDRESS.fullmatch(value.strip())
+        and value.strip().casefold() not in known
+    )
 
 
 def pronouns_in(arguments: Mapping[str, Any], names: Iterable[str]) -> tuple[str, ...]:

@@ -175,14 +175,14 @@ async def test_the_number_by_which_a_change_was_left_undone_is_told():
         [
             {"json": {"want": "change-if", "kind": "tool", "tool": "look", "brief": "look"}},
             {"json": {"why": claim, "kind": "answer", "brief": "left"}},
-            {"text": "The level is not above 18."},
-            {"text": "The pump was left off."},
+            {"text": "Der Stand ist nicht über 18."},
+            {"text": "Die Pumpe ist aus."},
         ]
     )
     agent = create_agent(model=model, tools=[look, pump])
-    result = await agent.run("Pump if the level is above 18 cm.")
+    result = await agent.run("Pump bitte, falls der level über 18 cm ist.")
     assert render("guided.found", entry=claim) in model.fake.calls[-1].prompt
-    assert result.text == f"The pump was left off. ({claim})"
+    assert result.text == f"Die Pumpe ist aus. ({claim})"
 
 
 async def test_a_condition_told_once_more_is_no_answer():
@@ -223,3 +223,32 @@ async def test_an_answer_in_english_to_a_german_ask_is_asked_for_again():
 async def test_an_answer_in_english_is_better_than_none():
     _, result = await in_german("You have Choir at 17:00.", "There is Choir at 17:00.")
     assert result.text == "There is Choir at 17:00."
+
+
+async def left_undone(ask: str, *answers: str):
+    why = "indoors is 18, which is less than 20, so it is left as it is"
+    model = Counting(
+        [
+            {"json": {**OPEN, "want": "change-if"}},
+            {"json": {"missing": "", "day": "16"}},
+            {"json": {"why": why, "kind": "answer", "brief": "it is left"}},
+            *({"text": answer} for answer in answers),
+        ]
+    )
+    write = tool("remind", properties=("text",), writes=True)
+    agent = create_agent(model=model, tools=[look_tool({"indoors": 18}), write])
+    stream = agent.stream(ask)
+    pieces = [item.text async for item in stream if item.type == "text"]
+    return await stream.result(), "".join(pieces)
+
+
+async def test_why_a_change_was_left_undone_is_told_without_the_model():
+    result, heard = await left_undone("if it gets warmer than 20 indoors, remind me")
+    assert result.text == heard == "Indoors is 18, which is less than 20, so nothing was done."
+    assert result.handled_by == "device"
+
+
+async def test_in_another_language_the_model_tells_it():
+    ask = "wenn es indoors wärmer als 20 ist, erinnere mich bitte an die Jacke"
+    result, _ = await left_undone(ask, "Es sind 18 Grad, also ist nichts zu tun.")
+    assert result.text == "Es sind 18 Grad, also ist nichts zu tun."

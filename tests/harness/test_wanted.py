@@ -252,7 +252,7 @@ async def test_a_question_whose_first_lookup_knew_of_no_such_thing_is_looked_up_
     result = await agent.run("when was I at the gym?")
     assert [step.tool for step in result.steps if step.tool] == ["get_day", "list_workouts"]
     offered = model.fake.calls[1].schema
-    assert offered["properties"]["tool"]["enum"] == ["get_day", "list_workouts"]
+    assert offered["properties"]["tool"]["enum"] == ["list_workouts"]
 
 
 BEDS = "bed: wall, plant: basil, soil_percent: 31"

@@ -198,8 +198,8 @@ def test_a_condition_that_code_cannot_decide_is_left_to_the_model(ask, result):
 
 def test_a_plan_follows_from_the_reason_that_it_gives():
     act, leave = (
-        Claim(text="8.5 is less than 10%", acts=True, value="8"),
-        Claim(text="it is not", acts=False, value="8"),
+        Claim(text="8.5 is less than 10%", acts=True, value="8", finding="8"),
+        Claim(text="it is not", acts=False, value="8", finding="8"),
     )
     calling, ending = planning_schema(["pump"], claims=[act, leave])["anyOf"]
     assert calling["properties"]["why"]["enum"] == [act.text]

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from goliath_local.prompts.days import bound_in, named_days, one_day, today_in
+from goliath_local.prompts.days import bound_in, is_past, named_days, one_day, today_in
 
 TODAY = dt.date(2026, 4, 14)
 """A Tuesday."""
@@ -41,7 +41,7 @@ def april(*days: int) -> tuple[dt.date, ...]:
     ],
 )
 def test_a_day_that_is_named_is_a_date(text: str, days: list[int]):
-    assert named_days(text, TODAY) == april(*days)
+    assert named_days(text, TODAY, is_over=is_past(text)) == april(*days)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goliath_local.prompts.language import answer_language, language_of
+from goliath_local.prompts.language import answer_language, is_english_instead, language_of
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,24 @@ def test_an_answer_is_reminded_of_a_language_that_does_not_come_by_itself(
     ask: str, language: str | None
 ):
     assert answer_language(ask) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "english"),
+    [
+        ("You have Choir at 17:00.", "German", True),
+        ("The list is on the table and it is full.", "Hindi", True),
+        (
+            'Amina tiene dos: "The Daughters of the Sea" y "Maps of the Old Harbour".',
+            "Spanish",
+            False,
+        ),
+        ("Amina tiene The Daughters y Maps of the Old Harbour.", "Spanish", False),
+        ("Choir, 17:00", "German", False),
+        ("Am Freitag ist Choir.", "German", False),
+    ],
+)
+def test_an_answer_in_english_instead_is_told_from_one_with_english_names(
+    text: str, language: str, english: bool
+):
+    assert is_english_instead(text, language) is english

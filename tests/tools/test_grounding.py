@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from goliath_local.tools import on_the_day, pronouns_in
+from goliath_local.tools import on_the_day, pronouns_in, unsaid_addresses
 
 SATURDAY = dt.date(2026, 4, 18)
 
@@ -39,3 +39,13 @@ def test_of_two_dates_and_of_one_that_was_seen_none_is_changed(arguments):
 def test_a_word_that_only_points_at_something_is_no_value():
     arguments = {"query": "This", "note": "it", "text": "this song", "count": 1}
     assert pronouns_in(arguments, ["query", "text", "count", "lost"]) == ("query",)
+
+
+def test_an_address_that_nobody_said_is_made_up():
+    arguments = {
+        "email": "jonas.wirth@example.com",
+        "site": "https://a.example/x",
+        "other": "Ann@b.example",
+        "text": "write to jonas@c.example",
+    }
+    assert unsaid_addresses(arguments, "Jonas Wirth, ann@b.example") == ("email", "site")
