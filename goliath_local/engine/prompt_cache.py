@@ -108,6 +108,8 @@ class PromptCache:
         if end is None or end + 1 == len(parts) or self._is_fresh:
             return
         wanted = boundaries(parts)[: end + 1]
+        if self._snapshots.has(wanted[end].key):
+            return  # perhaps with the facts behind it
         self._take_from_shelf(wanted[end])
         if wanted[end].key not in self._snapshots:
             # One part more than the head, so that the plan may keep all of the head.
@@ -132,11 +134,9 @@ class PromptCache:
             end = None  # the last part is always evaluated, so this head is of no use
         if lasting is not None:
             self._take_behind(wanted[: lasting + 1])
+        self._take_head(wanted, end)
+        is_refused = False
         while True:
-            if end is not None and not any(
-                place.key in self._snapshots for place in wanted[end:-1]
-            ):
-                self._take_from_shelf(wanted[end])
             plan = plan_reuse(self._held, wanted, saved=self._snapshots)
             if plan.parts == 0:
                 return 0
@@ -150,6 +150,9 @@ class PromptCache:
             if self._restore(place):
                 self._held = tuple(wanted[: plan.parts])
                 return plan.parts
+            if not is_refused:  # once: what cannot be deleted either would be read for ever
+                is_refused = True
+                self._take_head(wanted, end)
 
     def _restore(self, place: Boundary) -> bool:
         self._held = ()
@@ -237,6 +240,10 @@ class PromptCache:
         found = self._shelf.find_behind(head.key, place.key, length=place.length)
         if found is not None:
             self._snapshots.keep(head.key, replace(found, marks=self._marks(wanted[-2:])))
+
+    def _take_head(self, wanted: Sequence[Boundary], end: int | None) -> None:
+        if end is not None and not any(place.key in self._snapshots for place in wanted[end:-1]):
+            self._take_from_shelf(wanted[end])
 
     def _take_from_shelf(self, head: Boundary) -> None:
         if self._shelf is None or head.key in self._snapshots:

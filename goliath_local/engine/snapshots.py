@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.reuse import Boundary
 
-IDLE_USES: Final = 16
-"""A state is no longer in use when others were used so many times since: some four turns."""
+IDLE_USES: Final = 64
+"""A state is no longer in use when others were used so many times since. A prompt uses its state
+twice, once restored and once grown, so these are some 15 steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,10 @@ class Snapshots:
 
     def __contains__(self, place: object) -> bool:
         return place in self._heads
+
+    def has(self, head: str) -> bool:
+        """Return whether a snapshot is kept for this head, however far it reaches."""
+        return head in self._by_head
 
     def __len__(self) -> int:
         return len(self._by_head)

@@ -14,7 +14,14 @@ from goliath_local.harness import guided, parts
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.outcome import Escalation, Final, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
-from goliath_local.harness.telling import Said, completed, plain_answer, verified
+from goliath_local.harness.telling import (
+    Said,
+    completed,
+    is_in_english_instead,
+    plain_answer,
+    repeats_the_ask,
+    verified,
+)
 from goliath_local.model import Stage
 from goliath_local.prompts import render
 from goliath_local.records import Plan, Reason
@@ -117,6 +124,7 @@ async def _say(
 ) -> Said | Escalation:
     # The text that did not fit, and the place where it did not.
     refused: list[tuple[str, str]] = []
+    english: list[Said] = []
 
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
         draft = request(turn, stalled=stalled, point=point, why=why, hint=hint)
@@ -129,7 +137,13 @@ async def _say(
             said = read_prose("" if isinstance(reply, Rejected) else reply.text)
             if isinstance(said, Rejected) or stalled or not parts.is_constrained(turn):
                 return said
-            return completed(turn, said, why) if hint else verified(turn, said, why)
+            if hint:
+                # Asked for another language, a small model may say the ask once more.
+                is_worse = bool(english) and repeats_the_ask(turn, said[0])
+                return completed(turn, english[0] if is_worse else said, why)
+            if is_in_english_instead(turn, said[0]):
+                english.append(said)
+            return verified(turn, said, why)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
         found = read_structured(reply.text, turn.output)

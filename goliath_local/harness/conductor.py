@@ -27,7 +27,6 @@ from goliath_local.harness.outcome import Escalation, Planned, Rejected
 from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
 from goliath_local.harness.sureness import fitted_score, turn_confidence
 from goliath_local.harness.wanted import (
-    admits_not_knowing,
     names_what_it_changes,
     nearly_named,
     tool_by_name,
@@ -42,7 +41,6 @@ from goliath_local.prompts import (
     claims,
     has_second_choice,
     is_conditional,
-    is_out_of_reach,
     needs_no_tool,
     render,
     today_in,
@@ -187,12 +185,8 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
 
 
 def _amended(turn: Turn, reply: Reply, plan: Plan) -> Plan:
-    """Return the plan with what its own words say better: the tool, or that nothing here knows."""
-    if not parts.is_constrained(turn):
-        return plan
-    if turn.want == "question" and admits_not_knowing(plan, turn.ask, turn.steps):
-        return replace(plan, kind="escalate")
-    if plan.tool is None:
+    """Return the plan with the tool that its order names, and note which one was nearly named."""
+    if plan.tool is None or not parts.is_constrained(turn):
         return plan
     tool = tool_by_name(reply.choices, plan.brief) or plan.tool
     if not turn.steps:
@@ -223,15 +217,12 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:
-    """Return what is plainly wanted instead: talk where the ask alone is enough, or none of it."""
+    """Return what is plainly wanted instead: talk, where the ask alone is enough."""
     told = (f"{tool.name} {tool.description}" for tool in tools_in(turn, scope).values())
-    tools = "\n".join(told)
-    if is_out_of_reach(turn.ask, tools=tools):
-        return want_instead(reply.choices, "impossible")
     plan = read_plan(reply.text, scope.tools)
     if isinstance(plan, Rejected) or plan.kind != "tool":
         return None
-    is_enough = needs_no_tool(plan.brief, turn.ask, tools=tools)
+    is_enough = needs_no_tool(plan.brief, turn.ask, tools="\n".join(told))
     return want_instead(reply.choices, "talk") if is_enough else None
 
 

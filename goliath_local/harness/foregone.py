@@ -1,6 +1,6 @@
 """Plans that follow by themselves: where there is but one, the model is not asked for it.
 
-Pure, over the turn; a question which of several is meant is noted in it.
+Pure, over the turn; which of several is meant, and what is looked up anew, is noted in it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from goliath_local.harness import judge, parts
 from goliath_local.harness.ambiguous import all_alike, names_of
 from goliath_local.harness.offer import Offer, first_needed, offer
-from goliath_local.prompts import entry_count, render, shared_words, shares_a_word
+from goliath_local.prompts import entry_count, is_english, render, shared_words, shares_a_word
 from goliath_local.records import Plan
 
 if TYPE_CHECKING:
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from goliath_local.records import StepRecord
     from goliath_local.tools import Tool
 
+_DESCRIBED_WORDS = 2
+"""Words of the ask by which a lookup is described; one may be there by chance."""
+
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
-    """Return the plan where there is but one, None where the model has to be asked."""
+    """Return the plan that plain code can tell, None where the model has to be asked."""
     if not scope.tools:
         return Plan(kind="answer", brief=render("conductor.no-tools"))
     elsewhere = _lookup_elsewhere(turn, scope)
@@ -51,8 +54,8 @@ def tools_in(turn: Turn, scope: Scope) -> dict[str, Tool]:
 def _plan_towards(turn: Turn, scope: Scope, goal: Plan) -> Plan | None:
     """Return what follows from a lookup for a change that was ordered."""
     if _was_narrowed_away(turn, goal):
-        turn.is_widened = True
-        return replace(goal, tool=turn.steps[-1].tool)
+        turn.widened = turn.steps[-1].tool
+        return replace(goal, tool=turn.widened)
     if _is_at_hand(turn, scope, goal):
         return goal
     return _plan_after_lookup(turn, scope, goal)
@@ -66,7 +69,9 @@ def _lookup_elsewhere(turn: Turn, scope: Scope) -> Plan | None:
     last = turn.steps[-1] if len(turn.steps) == 1 else None
     if last is None or last.tool not in scope.tools or turn.want not in {"question", "change-if"}:
         return None
-    if last.status != "completed" or last.writes or shares_a_word(turn.ask, last.result or ""):
+    if last.status != "completed" or last.writes or not is_english(turn.ask):
+        return None  # in another language it cannot share a word
+    if shares_a_word(turn.ask, last.result or ""):
         return None
     others = [
         tool
@@ -74,8 +79,8 @@ def _lookup_elsewhere(turn: Turn, scope: Scope) -> Plan | None:
         if name != last.tool and not tool.writes and not judge.unmet(tool, turn.steps)
     ]
     name = _described(turn, last, others)
-    if name is None and turn.want == "question":
-        name = turn.nearly if turn.nearly in {tool.name for tool in others} else None
+    if name is None and turn.want == "question" and turn.nearly in {tool.name for tool in others}:
+        name = turn.nearly
     return None if name is None else Plan(kind="tool", tool=name, brief=last.brief)
 
 
@@ -87,8 +92,8 @@ def _described(turn: Turn, last: StepRecord, others: Sequence[Tool]) -> str | No
         for tool in others
     }
     most = max((len(words) for words in found.values()), default=0)
-    best = [name for name, words in found.items() if most and len(words) == most]
-    return best[0] if len(best) == 1 else None
+    best = [name for name, words in found.items() if len(words) == most]
+    return best[0] if len(best) == 1 and most >= _DESCRIBED_WORDS else None
 
 
 def _described_as(tool: Tool) -> str:

@@ -14,7 +14,6 @@ from goliath_local.budget import Draft, estimate_tokens
 from goliath_local.harness import parts
 from goliath_local.model import Stage
 from goliath_local.prompts import (
-    answer_language,
     answer_turns,
     argument_turns,
     done_just_now,
@@ -126,14 +125,9 @@ def answer_draft(turn: Turn, *, point: str, why: str, hint: str) -> Draft:
             parts.log(turn, turn.steps),
             *parts.optional("seen", _seen(turn)),
             *draft,
-            *parts.closing(turn, request=_in_language(turn), hint=hint),
+            *parts.closing(turn, hint=hint),
         ),
     )
-
-
-def _in_language(turn: Turn) -> str:
-    language = answer_language(turn.ask)
-    return "" if language is None else render("guided.in-language", language=language)
 
 
 def _seen(turn: Turn) -> str:

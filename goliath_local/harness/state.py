@@ -71,8 +71,8 @@ class Turn:
     want: Want | None = None
     """What the ask wants, as the first plan says."""
 
-    is_widened: bool = False
-    """True while a lookup waits to be made once more, without what narrowed it."""
+    widened: str | None = None
+    """The lookup that is to be made once more, without what narrowed it."""
 
     nearly: str | None = None
     """The lookup that the first plan almost named instead of the one it named."""

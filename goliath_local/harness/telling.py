@@ -60,18 +60,28 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     return _with_more(turn, said, _also(turn, text))
 
 
-def _in_another_language(turn: Turn, text: str) -> Rejected | None:
+def is_in_english_instead(turn: Turn, text: str) -> bool:
+    """Return whether an answer is in English, though the ask is plainly in another language."""
     language = answer_language(turn.ask)
-    if language is None or not is_english_instead(text, language):
+    return language is not None and is_english_instead(text, language)
+
+
+def repeats_the_ask(turn: Turn, text: str) -> bool:
+    """Return whether an answer is nothing but the ask once more."""
+    return _repeats(text, turn.ask, almost=not _has_changed(turn))
+
+
+def _in_another_language(turn: Turn, text: str) -> Rejected | None:
+    if not is_in_english_instead(turn, text):
         return None
-    hint = render("guided.language", language=language)
+    hint = render("guided.language", language=answer_language(turn.ask) or "")
     return Rejected(problem="the answer is in another language than the ask", hint=hint)
 
 
 def _repeated(turn: Turn, text: str, why: str) -> Rejected | None:
     changed = _has_changed(turn)
     is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
-    if not is_still_open and not _repeats(text, turn.ask, almost=not changed):
+    if not is_still_open and not repeats_the_ask(turn, text):
         return None
     hint = render("guided.repeats")
     if why and not changed:

@@ -12,13 +12,13 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from goliath_local.prompts import shares_a_word, words_of
+from goliath_local.prompts import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from goliath_local.model import Choice
-    from goliath_local.records import Plan, StepRecord, Want
+    from goliath_local.records import Want
     from goliath_local.tools import Tool
 
 LEAN: Final[Mapping[str, float]] = {"impossible": 1.0}
@@ -37,11 +37,6 @@ _LEAST_SHARE: Final = 0.1
 _SURE_SHARE: Final = 0.65
 _NEAR_SHARE: Final = 0.2
 """Below the first a tool was not named surely; from the second on another was nearly named."""
-
-_NOTHING_ON_IT: Final = re.compile(
-    r"(?i)\b(?:no|not any|without|lacks?) (?:\w+ )?(?:information|data|details)\b|"
-    r"\breal-time (?:data|information)\b"
-)
 
 _VERBS: Final = frozenset(
     re.findall(
@@ -126,17 +121,6 @@ def nearly_named(choices: Sequence[Choice], tool: str | None) -> str | None:
     others = {name: share for name, share in shares.items() if name != tool}
     name = max(others, key=lambda other: others[other], default=None)
     return name if name is not None and others[name] >= _NEAR_SHARE else None
-
-
-def admits_not_knowing(plan: Plan, ask: str, steps: Sequence[StepRecord]) -> bool:
-    """Return whether a plan to answer says that nothing was found on what was asked.
-
-    And none of the results says a word of it either: then nothing here knows.
-    """
-    if plan.kind != "answer" or not steps or any(step.writes for step in steps):
-        return False
-    is_admitted = _NOTHING_ON_IT.search(f"{plan.why or ''} {plan.brief}") is not None
-    return is_admitted and not any(shares_a_word(ask, step.result or "") for step in steps)
 
 
 def names_what_it_changes(ask: str, tools: Iterable[Tool]) -> bool:

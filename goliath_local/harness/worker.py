@@ -16,7 +16,7 @@ from goliath_local.harness.near_miss import near_miss
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.replies import NotJsonText, read_json
 from goliath_local.model import Stage
-from goliath_local.prompts import condition_of, example_dates, is_past, one_day, render, today_in
+from goliath_local.prompts import condition_of, example_dates, one_day, render, today_in
 from goliath_local.prompts import spoken as spoken_in_numbers
 from goliath_local.records import Reason
 from goliath_local.schema import narrowed
@@ -81,8 +81,8 @@ Arguments: TypeAlias = Filled | Missing
 
 async def fill(turn: Turn, tool: Tool, plan: Plan) -> Arguments | Escalation:
     """Return the arguments of the call, or why there are none."""
-    if turn.is_widened or not takes_arguments(tool):
-        turn.is_widened = False
+    is_widened, turn.widened = turn.widened == tool.name, None
+    if is_widened or not takes_arguments(tool):
         return _parameterless(tool)
 
     # The text that did not fit, and the place where it did not.
@@ -219,7 +219,9 @@ def _grounded(
 ) -> Checked:
     """Return the arguments without those that have no ground in what was said."""
     required = tool.parameters.json.get("required", ())
-    made_up = unsaid_addresses(value, f"{said}\n{facts}") + pronouns_in(value, required)
+    made_up = unsaid_addresses(value, f"{said}\n{facts}\n{tool.parameters.json}") + pronouns_in(
+        value, required
+    )
     if made_up:
         missing = tuple(name for name in made_up if name in required)
         value = _without(value, made_up)
@@ -257,7 +259,7 @@ def _day(turn: Turn, tool: Tool) -> dt.date | None:
     rest = turn.ask.replace(condition, " ") if condition else turn.ask
     if tool.writes:
         return one_day(rest, today)
-    return one_day(condition or rest, today, is_over=is_past(turn.ask))
+    return one_day(condition or rest, today)
 
 
 def _doubted(reply: Reply | Rejected | Escalation, shape: ArgumentSchema) -> tuple[str, ...]:

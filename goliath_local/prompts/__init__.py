@@ -10,7 +10,7 @@ from goliath_local.prompts.conditions import (
     opens_with_condition,
     second_choice,
 )
-from goliath_local.prompts.days import is_past, one_day, today_in
+from goliath_local.prompts.days import one_day, today_in
 from goliath_local.prompts.examples import (
     Example,
     built_in_turns,
@@ -28,10 +28,9 @@ from goliath_local.prompts.guided import (
     seen_by_code,
 )
 from goliath_local.prompts.known import known_already, shared_words, shares_a_word, words_of
-from goliath_local.prompts.language import answer_language, is_english_instead
+from goliath_local.prompts.language import answer_language, is_english, is_english_instead
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
-from goliath_local.prompts.reach import is_out_of_reach
 from goliath_local.prompts.reckoning import needs_no_tool
 from goliath_local.prompts.render import render
 from goliath_local.prompts.spoken import spoken
@@ -62,9 +61,8 @@ __all__ = [
     "first_choice",
     "has_second_choice",
     "is_conditional",
+    "is_english",
     "is_english_instead",
-    "is_out_of_reach",
-    "is_past",
     "known_already",
     "log_line",
     "name_of",

@@ -53,14 +53,14 @@ _JOINED = re.compile(
 
 _STRICT_LESS = (
     r"below|under|less|fewer|lower|colder|cooler|smaller|shorter|cheaper|quieter|dimmer|darker|"
-    r"younger|slower|emptier|unter|weniger|niedriger|kälter|kleiner|kürzer|billiger|leiser|dunkler|"
-    r"jünger|langsamer|leerer|moins|en dessous|inférieur\w*|plus froid|plus bas|menos|"
+    r"emptier|unter|weniger|niedriger|kälter|kleiner|kürzer|billiger|leiser|dunkler|"
+    r"leerer|moins|en dessous|inférieur\w*|plus froid|plus bas|menos|"
     r"menor|por debajo|bajo|más frío"
 )
 _STRICT_MORE = (
     r"above|over|exceeds?|more|higher|warmer|hotter|greater|larger|longer|bigger|dearer|louder|"
-    r"brighter|heavier|older|fuller|faster|über|mehr|höher|wärmer|größer|länger|teurer|lauter|"
-    r"heller|schwerer|älter|voller|schneller|au-dessus|dépasse|supérieur\w*|plus|por encima|"
+    r"brighter|über|mehr|höher|wärmer|größer|länger|teurer|lauter|"
+    r"heller|au-dessus|dépasse|supérieur\w*|plus|por encima|"
     r"mayor|más|supera"
 )
 _COMPARATORS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
@@ -171,11 +171,13 @@ def _date_claims(ask: str, condition: str, result: str, bound: Bound) -> tuple[C
     if count is None or count != len(rows):
         return ()
     named = [row for row in rows if _is_named(row, ask)]
+    said = _stems(condition)
     fields = [
         (name_of(row), name, value)
         for row in named or rows
         for name, value in row.items()
-        if _is_date(value)
+        # A day that is only named may be when it rains, and not what a date has to be.
+        if _is_date(value) and (bound.is_related or said & _stems(name))
     ]
     if not 0 < len(fields) <= MOST_FIELDS:
         return ()

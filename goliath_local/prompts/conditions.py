@@ -26,6 +26,13 @@ _ASKED_FIRST = re.compile(
 )
 """What makes a wish depend on the question in front of it."""
 
+_WHICH = re.compile(
+    r"(?i)^[\s¿]*(?:what|when|where|who|which|how|why|was|wann|wo|wer|wen|welche\w*|wie|warum|que|qu|"
+    r"quel\w*|quand|où|qui|combien|comment|pourquoi|qué|cuándo|dónde|quién|cuál|cuánt\w*|cómo)\b|"
+    r"什么|哪|谁|几|多少|怎么|क्या|कब|कहाँ|कौन|कितन"
+)
+"""What asks for more than yes or no."""
+
 _FAILING = re.compile(
     r"(?i)\b(?:(?:and |or )?if (?:it|that|this) (?:"
     r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
@@ -52,7 +59,7 @@ _CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001
 def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
     rest = _FAILING.sub(" ", ask)
-    return _CONDITION.search(rest) is not None or _ASKED_FIRST.search(rest) is not None
+    return _CONDITION.search(rest) is not None or bool(_asked_first(rest))
 
 
 def opens_with_condition(text: str) -> bool:
@@ -70,7 +77,7 @@ def has_second_choice(ask: str) -> bool:
 
 def has_one_condition(ask: str) -> bool:
     """Return whether exactly one thing has to hold, and nothing is said for the other case."""
-    count = len(_CONDITION.findall(ask)) + len(_ASKED_FIRST.findall(ask))
+    count = len(_CONDITION.findall(ask)) + bool(_asked_first(ask))
     return count == 1 and _OTHERWISE.search(ask) is None
 
 
@@ -91,9 +98,9 @@ def condition_of(ask: str) -> str:
 
     Or the question in front of a wish that depends on it.
     """
-    asked = _ASKED_FIRST.search(ask)
-    if asked is not None:
-        return _CLAUSE_END.split(ask[: asked.start()])[-1]
+    asked = _asked_first(ask)
+    if asked:
+        return asked
     found = _CONDITION.search(ask)
     return _CLAUSE_END.split(ask[found.start() :], maxsplit=1)[0] if found else ""
 
@@ -101,3 +108,10 @@ def condition_of(ask: str) -> str:
 def is_exception(text: str) -> bool:
     """Return whether the text says when something is not to be done."""
     return _UNLESS.search(text) is not None
+
+
+def _asked_first(ask: str) -> str:
+    """Return the question, to be answered by yes or no, on which the wish behind it depends."""
+    found = _ASKED_FIRST.search(ask)
+    question = _CLAUSE_END.split(ask[: found.start()])[-1] if found else ""
+    return "" if _WHICH.search(question) else question

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from goliath_local.prompts.days import DAY_FACTS
+from goliath_local.prompts.language import language_of
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _UNITS = frozenset(
     _WORD.findall("percent degrees minutes hours days prozent grad minuten stunden pour cent")
 )
 _PROPER = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{2,}")
-_LARGE_ANYWAY = frozenset({"The", "What", "Who", "When", "Where", "Which", "How"})
 _EMPTY = frozenset(
     re.findall(
         r"\w+",
@@ -72,12 +72,14 @@ def _is_named(name: str, words: set[str]) -> bool:
 
 
 def _shares_a_name(name: str, ask: str) -> bool:
-    """Return whether both speak of somebody, or something, by the same proper name.
+    """Return whether a question and a fact speak of somebody by the same proper name.
 
-    The first word of either may be written large for no reason but its place, so it has to be
-    written large in the other as well.
+    The first word of the ask is written large for its place, and in German every noun is.
     """
-    return bool(set(_PROPER.findall(name)) & set(_PROPER.findall(ask)) - _LARGE_ANYWAY)
+    if not ask.rstrip().endswith(("?", "\uff1f")) or language_of(ask) == "German":
+        return False
+    inner = ask.lstrip().partition(" ")[2]
+    return bool(set(_PROPER.findall(name)) & set(_PROPER.findall(inner)))
 
 
 def words_of(text: str) -> set[str]:

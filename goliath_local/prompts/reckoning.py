@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 
+from goliath_local.prompts.known import shares_a_word
+
 _SUM = re.compile(r"(?i)^(?:calculate|compute|work out|convert|add up|multiply|divide|subtract)\b")
 _TRANSLATION = re.compile(r"(?i)^translate\b")
 _MEANING = re.compile(
-    r"(?i)\b(?:meanings?|definitions?|synonyms?|antonyms?|abbreviation|acronym|stands? for|"
-    r"spelling|etymology)\b"
+    r"(?i)^(?:(?:look up|find|get|give|tell|explain) )?(?:the |a |an )?"
+    r"(?:meanings?|definitions?|synonyms?|antonyms?|abbreviation|acronym)\b"
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)?")
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u300c]|(?<!\w)['\u2018\u2019]")
@@ -32,9 +34,8 @@ def needs_no_tool(brief: str, ask: str, *, tools: str) -> bool:
     word = brief.split(maxsplit=1)[0].casefold() if brief.split() else ""
     if word[:_STEM] in tools.casefold():
         return False
-    meaning = _MEANING.search(brief)
-    if meaning is not None:
-        return meaning.group()[:_STEM].casefold() not in tools.casefold()
+    if _MEANING.match(brief):
+        return not shares_a_word(brief, tools)  # a manual, or a log, may say what is meant
     if _SUM.match(brief):
         return len(_NUMBER.findall(ask)) >= _LEAST_NUMBERS
     return _TRANSLATION.match(brief) is not None and _QUOTED.search(ask) is not None

@@ -1,25 +1,25 @@
-"""Is a text that a model filled in taken from what was said? Is a date the one that was said?
+"""Is a text, a date or an address that a model filled in taken from what was said?
 
 Pure. Texts are judged leniently: the beginning of one word is enough, since words bend.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable, Mapping
 
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
-_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|(?:https?://|www\.)\S+")
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _DATE_LETTERS = len("2026-04-14")
 _PRONOUNS = frozenset(
     _WORD.findall(
-        "this that it these those them one ones something anything das dies diese dieser dieses "
-        "es ça cela ceci esto eso ello 这 这个 那 那个 它"
+        "this that these those them something anything dies diese dieser dieses ça cela ceci esto "
+        "eso 这 这个 那 那个"
     )
 )
 _STEM = 4
@@ -39,7 +39,9 @@ def unsaid_texts(arguments: Mapping[str, Any], names: Iterable[str], said: str) 
 
 
 def unsaid_addresses(arguments: Mapping[str, Any], said: str) -> tuple[str, ...]:
-    """Return the names of those values that are an address of mail or web which nobody said.
+    """Return the names of those values that are a mail address which nobody said.
+
+    Nor its domain: an address may have been spelled out, "anna at firm dot com".
 
     Args:
         arguments: what the model filled in.
@@ -51,8 +53,13 @@ def unsaid_addresses(arguments: Mapping[str, Any], said: str) -> tuple[str, ...]
         for name, value in arguments.items()
         if isinstance(value, str)
         and _ADDRESS.fullmatch(value.strip())
-        and value.strip().casefold() not in known
+        and _domain(value).casefold() not in known
     )
+
+
+def _domain(address: str) -> str:
+    """Return the main label of an address's domain."""
+    return address.strip().partition("@")[2].rpartition(".")[0].rpartition(".")[2]
 
 
 def pronouns_in(arguments: Mapping[str, Any], names: Iterable[str]) -> tuple[str, ...]:
@@ -67,7 +74,8 @@ def pronouns_in(arguments: Mapping[str, Any], names: Iterable[str]) -> tuple[str
 def on_the_day(arguments: Mapping[str, Any], day: dt.date, *, seen: str) -> dict[str, Any]:
     """Return the arguments with this date in place of one that nobody said.
 
-    Only where they hold one date: of two, the other may well be unsaid.
+    Only where they hold one date: of two, the other may well be unsaid. A date of the same weekday
+    is kept: it may be of another week, or of one that is over.
 
     Args:
         arguments: what the model filled in.
@@ -79,9 +87,16 @@ def on_the_day(arguments: Mapping[str, Any], day: dt.date, *, seen: str) -> dict
     ]
     if len(dated) == 1:
         value: str = arguments[dated[0]]
-        if value[:_DATE_LETTERS] not in seen:
+        if value[:_DATE_LETTERS] not in seen and not _is_same_weekday(value, day):
             return {**arguments, dated[0]: day.isoformat() + value[_DATE_LETTERS:]}
     return dict(arguments)
+
+
+def _is_same_weekday(value: str, day: dt.date) -> bool:
+    try:
+        return dt.date.fromisoformat(value[:_DATE_LETTERS]).weekday() == day.weekday()
+    except ValueError:
+        return False
 
 
 def _is_unsaid(value: Any, stems: set[str]) -> bool:

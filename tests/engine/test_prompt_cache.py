@@ -14,7 +14,7 @@ from goliath_local.engine.native.snapshot import DiskShelf
 from goliath_local.engine.prompt import PromptPart
 from goliath_local.engine.prompt_cache import PromptCache
 from goliath_local.engine.reuse import lasting_end
-from goliath_local.engine.snapshots import Snapshots
+from goliath_local.engine.snapshots import IDLE_USES, Snapshot, Snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,12 +163,48 @@ def test_a_head_that_is_no_longer_in_use_makes_room_for_a_log():
     cache = opened(None, room=100 + 40 + 60 + 50)
     old = part("instructions", 7000, 50, head=True)
     evaluated(cache, old, ask(1))
-    steps_of_a_turn(cache, 12)
+    for number in range(IDLE_USES // 2):
+        evaluated(cache, HEAD, FACTS, ask(number))
+        evaluated(cache, OTHER_HEAD, ask(number))
     evaluated(cache, HEAD, FACTS, line(1), ask(10), goes_on=True)
     evaluated(cache, OTHER_HEAD, ask(2))
     assert evaluated(cache, HEAD, FACTS, line(1), ask(11)) == 7
     evaluated(cache, OTHER_HEAD, ask(2))
     assert evaluated(cache, old, ask(3)) == 57
+
+
+class StubbornShelf:
+    """Has an unsound state of every head, and cannot delete it."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def find(self, key: str, *, length: int) -> Snapshot | None:
+        self.reads += 1
+        return Snapshot(key=key, length=length, state=np.zeros(4, dtype=np.uint8))
+
+    def find_behind(self, head: str, key: str, *, length: int) -> Snapshot | None:
+        return None
+
+    def wants_behind(self, head: str) -> bool:
+        return False
+
+    def keep(self, snapshot: Snapshot) -> None:
+        pass
+
+    def keep_behind(self, head: str, snapshot: Snapshot) -> None:
+        pass
+
+    def drop(self, key: str) -> None:
+        pass
+
+
+def test_a_state_that_is_unsound_and_cannot_be_deleted_is_not_read_for_ever():
+    shelf = StubbornShelf()
+    session: Any = CountingSession()
+    cache = PromptCache(session, Snapshots(limit_bytes=2000), shelf=shelf, is_fresh=False)
+    assert evaluated(cache, HEAD, FACTS, ask(1)) == 147
+    assert shelf.reads == 2
 
 
 def test_a_model_that_cannot_go_back_still_reuses_its_heads(tmp_path: Path):

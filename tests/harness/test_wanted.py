@@ -152,22 +152,6 @@ async def test_what_a_tool_changes_is_named_by_its_noun(ask: str, tool: str | No
     assert result.steps[0].tool == tool
 
 
-async def test_an_order_that_no_tool_is_for_is_handed_over():
-    model = Counting(
-        [
-            {
-                "json": {"want": "change", "kind": "tool", "tool": "find", "brief": "order it"},
-                "choices": [wanted(change=0.9, impossible=0.1)],
-            },
-            {"json": {"want": "impossible", "kind": "escalate", "brief": "too big"}},
-            {"text": "I cannot order."},
-        ]
-    )
-    agent = create_agent(model=model, tools=[find()])
-    result = await agent.run("order everything on my list from the cheapest shop")
-    assert [event.kind for event in result.trace if event.type == "plan"] == ["escalate"]
-
-
 def looking(name: str, result: str):
     return define_tool(name=name, description="x", execute=lambda args, context: result)
 
@@ -209,30 +193,6 @@ def test_a_tool_that_was_named_surely_or_alone_has_none_beside_it():
     assert nearly_named([], "a") is None
 
 
-@pytest.mark.parametrize(
-    ("result", "why", "kind"),
-    [
-        ("from: Ann, text: hello", "The list has no information about rates.", "escalate"),
-        ("from: Ann, text: rates are up", "There is no information about rates.", "answer"),
-        ("from: Ann, text: hello", "Ann says hello.", "answer"),
-    ],
-)
-async def test_a_plan_that_says_that_nothing_here_knows_is_handed_over(
-    result: str, why: str, kind: str
-):
-    model = Counting(
-        [
-            {"json": {"want": "question", "kind": "tool", "tool": "unread", "brief": "look"}},
-            {"json": {"kind": "answer", "why": why, "brief": "say so"}},
-            {"text": "I do not know the rates."},
-            {"text": "I do not know the rates."},
-        ]
-    )
-    agent = create_agent(model=model, tools=[looking("unread", result), looking("read", "x")])
-    done = await agent.run("what are the mortgage rates and the banks?")
-    assert [event.kind for event in done.trace if event.type == "plan"][-1] == kind
-
-
 async def test_a_question_whose_first_lookup_knew_of_no_such_thing_is_looked_up_once_more():
     def refuse(args, context):
         raise ToolError("Nothing found for 'gym'. Known: 2026-04-12.")
@@ -261,7 +221,11 @@ BEDS = "bed: wall, plant: basil, soil_percent: 31"
 @pytest.mark.parametrize(
     ("ask", "first", "called"),
     [
-        ("how moist is the soil of the basil?", "air_percent: 71", ["read_climate", "list_beds"]),
+        (
+            "is the soil of the plant dry?",
+            "air_percent: 71",
+            ["read_climate", "list_beds"],
+        ),
         ("how moist is the air there?", "air_percent: 71", ["read_climate"]),
         ("how is it out there?", "outside_c: 14", ["read_climate"]),
     ],

@@ -26,6 +26,8 @@ from tests.harness.counting import Counting
         ("is my ringer over 50 percent? then turn it down to 30", "is my ringer over 50 percent"),
         ("Hallo. Ist es unter 18 Grad? Dann heiz.", " Ist es unter 18 Grad"),
         ("is it on?", ""),
+        ("What's the weather tomorrow? Then set an alarm for 7.", ""),
+        ("Wann kommt der Bus? Dann stell den Wecker.", ""),
         ("start it", ""),
     ],
 )
@@ -124,6 +126,8 @@ def test_a_condition_with_a_day_is_decided_by_the_date(ask: str, said: str, acts
         "if the library books are due next week, tell Ann",
         "if all of them are due before Friday, tell Ann",
         "if the library books are overdue, tell Ann",
+        "if it rains tomorrow, move the library books",
+        "if the library books were due before Friday, tell Ann",
     ],
 )
 def test_a_condition_with_a_day_that_is_not_plain_is_left(ask: str):

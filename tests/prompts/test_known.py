@@ -32,6 +32,8 @@ def test_a_fact_is_said_again_when_the_ask_names_it(ask, line):
         ("what was it that Greta mustn't eat?", True),
         ("what does Anna eat?", False),
         ("is there an allergy test?", False),
+        ("Text Greta that I'm late", False),
+        ("Was darf Greta nicht essen, und was isst sie?", False),
     ],
 )
 def test_a_fact_is_said_again_when_both_have_a_proper_name(ask: str, is_known: bool):

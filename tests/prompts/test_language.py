@@ -6,6 +6,23 @@ import pytest
 
 from goliath_local.prompts.language import answer_language, is_english_instead, language_of
 
+ORDINARY = (
+    "Tell me a joke",
+    "Remind me tomorrow",
+    "Show me today's tasks",
+    "Send me Anna's number",
+    "Los Angeles weather tomorrow",
+    "Wake me up 6:30",
+    "Set alarm 7 am",
+    "Add meeting 9 am Friday",
+    "8 am gym",
+    "Buy hat",
+    "Add leg day",
+    "Play war movies",
+    "Call ma",
+)
+"""English asks with a word that is also one of another language."""
+
 
 @pytest.mark.parametrize(
     ("text", "language"),
@@ -23,6 +40,9 @@ from goliath_local.prompts.language import answer_language, is_english_instead, 
             "French",
         ),
         ("Lindau 14:30", None),
+        ("今日の予定は?", None),
+        ("Mi dici le riunioni di oggi?", None),
+        ("Que compromissos tenho amanhã? me diga por favor", None),
         ("", None),
     ],
 )
@@ -37,6 +57,7 @@ def test_a_language_is_told_by_its_smallest_words(text: str, language: str | Non
         ("Wie heißt das auf Englisch?", None),
         ("what is on for Friday?", None),
         ("Lindau", None),
+        *((ask, None) for ask in ORDINARY),
     ],
 )
 def test_an_answer_is_reminded_of_a_language_that_does_not_come_by_itself(
@@ -48,7 +69,7 @@ def test_an_answer_is_reminded_of_a_language_that_does_not_come_by_itself(
 @pytest.mark.parametrize(
     ("text", "language", "english"),
     [
-        ("You have Choir at 17:00.", "German", True),
+        ("You have Choir at 17:00 on Friday.", "German", True),
         ("The list is on the table and it is full.", "Hindi", True),
         (
             'Amina tiene dos: "The Daughters of the Sea" y "Maps of the Old Harbour".',
@@ -57,6 +78,7 @@ def test_an_answer_is_reminded_of_a_language_that_does_not_come_by_itself(
         ),
         ("Amina tiene The Daughters y Maps of the Old Harbour.", "Spanish", False),
         ("Choir, 17:00", "German", False),
+        ("3 Aufgaben: Send the report to Anna, Prepare slides für Montag", "German", False),
         ("Am Freitag ist Choir.", "German", False),
     ],
 )
