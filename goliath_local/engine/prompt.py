@@ -1,8 +1,9 @@
 """A request laid out as canonical parts, each with the ids that will be evaluated.
 
 Pure; the tokenizer is handed in. A part is a text of ours and the template's pieces behind it
-(those before the first text join the first part). Parts are the unit of reuse: each is evaluated
-as batches of its own, so what the model knows after a part depends on the parts up to it alone.
+(those before the first text join the first part). Parts, joined where they are short, are the unit
+of reuse: each is evaluated as batches of its own, so what the model knows after a part depends on
+the parts up to it alone.
 """
 
 from __future__ import annotations
