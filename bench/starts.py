@@ -74,6 +74,7 @@ def _first_answers(run: Run) -> Iterator[Measure]:
     turns = _spread(run.turns, run.amounts.starts)
     restarted, new, memory, server, binding = [], [], [], [], []
     for turn in turns:
+        _start_ours(run, turn, states=run.states)  # the earlier run
         seconds, told = _start_ours(run, turn, states=run.states)
         restarted.append(seconds)
         memory.append(_over(told, run))
