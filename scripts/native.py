@@ -6,6 +6,7 @@
     python scripts/native.py --way short --count 20      # address space short of the need
     python scripts/native.py --way swapped --count 10    # the file changes while tokens come
     python scripts/native.py --way forks --count 5 --threads 2
+    python scripts/native.py --way busy --count 3        # decoding beside busy processes
 
 Each trial is a child process with a time limit, run with `-X dev -W error`, so a signal is a
 result; whatever a child writes to stderr is a fault. Needs an installed model. Exit code 1 when
@@ -20,12 +21,15 @@ import contextlib
 import faulthandler
 import functools
 import gc
+import itertools
 import json
 import logging
 import os
 import random
+import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +43,16 @@ from scripts.trials import forks, swaps  # noqa: E402
 from scripts.trials.life import Life, Watch  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 FLAT_BYTES = 20 << 20
 """How far memory may grow after the fiftieth reply."""
 
 LOAD_BYTES = 1 << 20
 """How far memory may grow with each load."""
+
+BUSY_MEAN, BUSY_WORST = 4, 10
+"""How many times the quiet mean a token may take beside as many busy processes as cores."""
 
 WARM_UP = 50
 STEP_S = 90.0
@@ -130,6 +137,51 @@ def life(name: str, _count: int, seed: int, threads: int | None) -> dict[str, An
     )
     done = whole.live(watch)
     return {"done": done, "slowest": watch.slowest, "ok": True}
+
+
+def busy(options: argparse.Namespace) -> int:
+    """Decode beside busy processes: as many as cores are judged, one and twice as many told."""
+    cores = len(os.sched_getaffinity(0))
+    with open_tiny(options.model, threads=options.threads) as model:
+        _token_gaps(model)  # grammar, head, first pages
+        quiet = [gap for _ in range(options.count) for gap in _token_gaps(model)]
+        mean = statistics.mean(quiet)
+        print(f"quiet: {mean * 1000:.1f} ms a token, {len(quiet)} tokens, {model.threads} threads")
+        is_kept = True
+        for number in sorted({1, cores, 2 * cores}):
+            with _loops(number):
+                gaps = [gap for _ in range(options.count) for gap in _token_gaps(model)]
+            slower, worst = statistics.mean(gaps) / mean, max(gaps) / mean
+            print(f"{number} busy: {slower:.1f} times the quiet mean, the worst {worst:.1f} times")
+            is_kept &= number != cores or (slower <= BUSY_MEAN and worst <= BUSY_WORST)
+    return os.EX_OK if is_kept else 1
+
+
+def _token_gaps(model: LocalModel) -> list[float]:
+    """Return the seconds between the pieces of one reply in free text."""
+    heard: list[float] = []
+    asked = Request(
+        stage=Stage.ANSWER,
+        system=(Part(name="instructions", text="You tell long stories."),),
+        user=(Part(name="ask", text="Tell a long story of a town by the sea and its people."),),
+        max_tokens=100,
+        on_text=lambda _: heard.append(time.perf_counter()),
+    )
+    asyncio.run(model.generate(asked))
+    return [after - before for before, after in itertools.pairwise(heard)]
+
+
+@contextlib.contextmanager
+def _loops(number: int) -> Iterator[None]:
+    command = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(command) for _ in range(number)]
+    try:
+        time.sleep(1)  # until they are at it
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
 
 
 def children(options: argparse.Namespace) -> int:
@@ -230,7 +282,7 @@ def main() -> int:
         "loads": loads,
         "life": life,
     }
-    apart = {"short": short, "swapped": swapped, "forks": forked}
+    apart = {"short": short, "swapped": swapped, "forks": forked, "busy": busy}
     parser.add_argument("--way", choices=[*ways, *apart], required=True)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--count", type=int, default=20)

@@ -38,12 +38,10 @@ from goliath_local.prompts import (
     MenuItem,
     built_in_turns,
     changes_made,
-    claims,
     has_second_choice,
     is_conditional,
     needs_no_tool,
     render,
-    today_in,
     tool_menu,
 )
 from goliath_local.records import Plan, Reason
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from goliath_local.harness.outcome import Ending
     from goliath_local.harness.state import Turn
     from goliath_local.model import Choice, ExampleTurn, JsonSchema, Reply
-    from goliath_local.prompts import Claim
     from goliath_local.records import Want
     from goliath_local.tools import Tool
 
@@ -310,7 +307,9 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
     tools = turn.settings.tools
     offered = offer_now(turn, scope)
     if turn.steps or not offered.tools:
-        return planning_schema(offered.tools, closing=offered.closing, claims=_claims(turn))
+        return planning_schema(
+            offered.tools, closing=offered.closing, claims=guided.claims_now(turn)
+        )
     named = tools_in(turn, scope)
     reads = tuple(
         name
@@ -320,15 +319,3 @@ def _guided_schema(turn: Turn, scope: Scope, *, want: Want | None) -> JsonSchema
     # What is to be done instead if it cannot be done: only trying it tells.
     only: Want | None = want or ("change" if has_second_choice(turn.ask) else None)
     return opening_schema(offered.tools, reads, look_first=is_conditional(turn.ask), only=only)
-
-
-def _claims(turn: Turn) -> tuple[Claim, ...]:
-    """Return what the reason for a conditional change may be, where plain code can compare.
-
-    None once a change was tried: what was declined or failed is not to be tried again.
-    """
-    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
-    was_tried = any(step.writes for step in turn.steps)
-    if turn.want != "change-if" or was_tried or not reads:
-        return ()
-    return claims(turn.ask, reads[-1].result or "", today=today_in(turn.facts))

@@ -16,6 +16,7 @@ from goliath_local.model import Stage
 from goliath_local.prompts import (
     answer_turns,
     argument_turns,
+    claims,
     done_just_now,
     draft_lines,
     known_already,
@@ -24,6 +25,7 @@ from goliath_local.prompts import (
     schema_lines,
     seen_by_code,
     spoken,
+    today_in,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from goliath_local.harness.state import Turn
     from goliath_local.model import ExampleTurn, JsonSchema
+    from goliath_local.prompts import Claim
     from goliath_local.records import Plan, StepRecord
     from goliath_local.tools import Tool
 
@@ -137,3 +140,15 @@ def _seen(turn: Turn) -> str:
 def known(turn: Turn) -> str:
     """Return what was said before and bears on the ask, for the first plan."""
     return "" if turn.steps else known_already(turn.ask, turn.facts, turn.view.recent)
+
+
+def claims_now(turn: Turn) -> tuple[Claim, ...]:
+    """Return what the reason for a conditional change may be, where plain code can compare.
+
+    None once a change was tried: what was declined or failed is not to be tried again.
+    """
+    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
+    was_tried = any(step.writes for step in turn.steps)
+    if turn.want != "change-if" or was_tried or not reads:
+        return ()
+    return claims(turn.ask, reads[-1].result or "", today=today_in(turn.facts))

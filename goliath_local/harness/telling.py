@@ -9,16 +9,15 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from goliath_local.harness.guided import claims_now
 from goliath_local.harness.outcome import Rejected
 from goliath_local.prompts import (
     Finding,
     answer_language,
-    claims,
     finding,
     is_english_instead,
     opens_with_condition,
     render,
-    today_in,
     untold,
 )
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from goliath_local.prompts import Claim
     from goliath_local.records import StepRecord
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*")
 _LEAST_REPEATED = 12
 """Characters from which on an answer is told to repeat the ask; `ok` is an answer."""
 
@@ -163,16 +163,15 @@ def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
 def _untold_claim(turn: Turn, text: str, why: str) -> str:
     """Return the comparison by which a change was left undone, where its number is untold."""
     claim = _deciding(turn, why)
-    return why if claim is not None and not _has_number(text, claim.value) else ""
+    if claim is None or _DATE.fullmatch(claim.value):
+        return ""  # a day can be told in any words
+    return "" if _has_number(text, claim.value) else why
 
 
 def _deciding(turn: Turn, why: str) -> Claim | None:
     """Return the comparison by which a change was left undone."""
-    reads = [step for step in turn.steps if step.status == "completed" and not step.writes]
-    if turn.want != "change-if" or _has_changed(turn) or not reads:
-        return None
-    told = claims(turn.ask, reads[-1].result or "", today=today_in(turn.facts))
-    return next((claim for claim in told if claim.text == why and not claim.acts), None)
+    told = (claim for claim in claims_now(turn) if claim.text == why and not claim.acts)
+    return next(told, None)
 
 
 def _has_number(text: str, number: str) -> bool:

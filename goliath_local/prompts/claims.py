@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from goliath_local.prompts.compare import entry_count, fields_of, name_of
 from goliath_local.prompts.conditions import condition_of, has_one_condition, is_exception
 from goliath_local.prompts.days import WEEKDAYS, Bound, bound_in
-from goliath_local.prompts.known import words_of
+from goliath_local.prompts.known import stems_of, words_of
 from goliath_local.prompts.render import render
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 MOST_FIELDS = 12
 """A result with more numbers is left to the model."""
-
-_STEM = 4
-"""Letters by which two forms of a word are told to be one."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _THRESHOLD = re.compile(
@@ -171,13 +168,13 @@ def _date_claims(ask: str, condition: str, result: str, bound: Bound) -> tuple[C
     if count is None or count != len(rows):
         return ()
     named = [row for row in rows if _is_named(row, ask)]
-    said = _stems(condition)
+    said = stems_of(condition)
     fields = [
         (name_of(row), name, value)
         for row in named or rows
         for name, value in row.items()
         # A day that is only named may be when it rains, and not what a date has to be.
-        if _is_date(value) and (bound.is_related or said & _stems(name))
+        if _is_date(value) and (bound.is_related or said & stems_of(name))
     ]
     if not 0 < len(fields) <= MOST_FIELDS:
         return ()
@@ -257,8 +254,8 @@ def _compared_fields(ask: str, condition: str, result: str) -> Sequence[Field]:
 
 
 def _most_named(condition: str, fields: Sequence[Field]) -> Sequence[Field]:
-    said = _stems(condition.replace("%", " percent "))
-    shared = [len(said & _stems(name)) for _, name, _ in fields]
+    said = stems_of(condition.replace("%", " percent "))
+    shared = [len(said & stems_of(name)) for _, name, _ in fields]
     most = max(shared, default=0)
     return [field for field, count in zip(fields, shared, strict=True) if count == most]
 
@@ -295,7 +292,3 @@ def _relation(field: Field, number: str) -> str:
     if value == threshold:
         return "equal"
     return "more" if value > threshold else "less"
-
-
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in words_of(text)}

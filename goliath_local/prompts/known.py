@@ -25,9 +25,7 @@ _STEM = 4
 """Letters by which two forms of a word are told to be one."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_UNITS = frozenset(
-    _WORD.findall("percent degrees minutes hours days prozent grad minuten stunden pour cent")
-)
+_UNITS = frozenset(["perc", "degr", "minu", "hour", "days", "proz", "grad", "stun", "cent"])
 _PROPER = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{2,}")
 _EMPTY = frozenset(
     re.findall(
@@ -94,8 +92,9 @@ def shares_a_word(one: str, other: str) -> bool:
 
 def shared_words(one: str, other: str) -> set[str]:
     """Return the beginnings of the words that two texts have in common, units put aside."""
-    return _stems(one) & _stems(other)
+    return stems_of(one) & stems_of(other) - _UNITS
 
 
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in words_of(text) - _UNITS}
+def stems_of(text: str) -> set[str]:
+    """Return the beginnings of the words of a text that mean something."""
+    return {word[:_STEM] for word in words_of(text)}
