@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.budget import INVALID_ARGUMENT_CHARACTERS, Draft, clip
 from goliath_local.errors import InvalidValue
@@ -18,8 +18,9 @@ from goliath_local.harness.telling import (
     Said,
     completed,
     is_in_english_instead,
+    is_the_ask,
     plain_answer,
-    repeats_the_ask,
+    undone,
     verified,
 )
 from goliath_local.model import Stage
@@ -28,8 +29,12 @@ from goliath_local.records import Plan, Reason
 from goliath_local.schema import narrowed
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from goliath_local.harness.state import Turn
     from goliath_local.schema import Declared
+
+    Attempt: TypeAlias = Callable[[int, str], Awaitable[Said | Rejected | Escalation]]
 
 
 async def close(turn: Turn, plan: Plan) -> Final | Escalation:
@@ -38,14 +43,19 @@ async def close(turn: Turn, plan: Plan) -> Final | Escalation:
     point = plan.brief if turn.settings.tools else ""
     plain = plain_answer(turn, plan.why or "") if _is_plain_prose(turn) else ""
     if plain:
-        if turn.options.on_text is not None:
-            turn.options.on_text(plain)
-        return Final(text=plain, brief=plan.brief)
+        return Final(text=_spoken(turn, plain)[0], brief=plan.brief)
     said = await _say(turn, point=point, why=plan.why or "", twice=_twice(turn))
     if isinstance(said, Escalation):
         return said
     text, output = said
     return Final(text=text, output=output, brief=plan.brief)
+
+
+def _spoken(turn: Turn, text: str) -> Said:
+    """Return an answer made by code, given away as if it had come from the model."""
+    if turn.options.on_text is not None:
+        turn.options.on_text(text)
+    return text, None
 
 
 def _is_plain_prose(turn: Turn) -> bool:
@@ -122,9 +132,50 @@ def read_structured(text: str, output: Declared) -> Said | Rejected:
 async def _say(
     turn: Turn, *, stalled: bool = False, point: str = "", why: str = "", twice: Reason
 ) -> Said | Escalation:
+    attempt = (
+        _prose_attempt(turn, point=point, why=why)
+        if turn.output is None
+        else _structured_attempt(turn, turn.output, stalled=stalled, point=point, why=why)
+    )
+    return await with_one_retry(turn, Stage.ANSWER, attempt, twice=twice)
+
+
+def _prose_attempt(turn: Turn, *, point: str, why: str) -> Attempt:
+    first: list[Said] = []
+
+    async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
+        plain = undone(turn, first[0][0]) if first else ""
+        if plain:
+            return _spoken(turn, plain)
+        draft = request(turn, point=point, why=why, hint=hint)
+        reply = await ask_model(turn, draft, on_text=turn.options.on_text)
+        if isinstance(reply, Escalation):
+            return reply
+        said = read_prose("" if isinstance(reply, Rejected) else reply.text)
+        if isinstance(said, Rejected) or not parts.is_constrained(turn):
+            return said
+        if hint:
+            return completed(turn, _better(turn, said, first))
+        first.append(said)
+        return verified(turn, said, why)
+
+    return attempt
+
+
+def _better(turn: Turn, said: Said, first: Sequence[Said]) -> Said:
+    """Return the second answer, or the first one.
+
+    Asked for another language, a small model may say the ask once more.
+    """
+    was_english = first and is_in_english_instead(turn, first[0][0])
+    return first[0] if was_english and is_the_ask(turn, said[0]) else said
+
+
+def _structured_attempt(
+    turn: Turn, output: Declared, *, stalled: bool, point: str, why: str
+) -> Attempt:
     # The text that did not fit, and the place where it did not.
     refused: list[tuple[str, str]] = []
-    english: list[Said] = []
 
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
         draft = request(turn, stalled=stalled, point=point, why=why, hint=hint)
@@ -133,25 +184,14 @@ async def _say(
         reply = await ask_model(turn, draft, on_text=turn.options.on_text)
         if isinstance(reply, Escalation):
             return reply
-        if turn.output is None:
-            said = read_prose("" if isinstance(reply, Rejected) else reply.text)
-            if isinstance(said, Rejected) or stalled or not parts.is_constrained(turn):
-                return said
-            if hint:
-                # Asked for another language, a small model may say the ask once more.
-                is_worse = bool(english) and repeats_the_ask(turn, said[0])
-                return completed(turn, english[0] if is_worse else said, why)
-            if is_in_english_instead(turn, said[0]):
-                english.append(said)
-            return verified(turn, said, why)
         if isinstance(reply, Rejected):
             return _invalid(reply.problem)
-        found = read_structured(reply.text, turn.output)
+        found = read_structured(reply.text, output)
         if isinstance(found, Rejected) and found.place is not None and parts.is_constrained(turn):
             refused.append((reply.text, found.place))
         return found
 
-    return await with_one_retry(turn, Stage.ANSWER, attempt, twice=twice)
+    return attempt
 
 
 def _going_on(draft: Draft, text: str, place: str) -> Draft:

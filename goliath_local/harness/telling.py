@@ -14,6 +14,7 @@ from goliath_local.harness.outcome import Rejected
 from goliath_local.prompts import (
     Finding,
     answer_language,
+    entry_meant,
     finding,
     is_english_instead,
     opens_with_condition,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from goliath_local.prompts import Claim
     from goliath_local.records import StepRecord
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*")
 _LEAST_REPEATED = 12
 """Characters from which on an answer is told to repeat the ask; `ok` is an answer."""
 
@@ -47,9 +47,6 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     unsound = _in_another_language(turn, text) or _repeated(turn, text, why)
     if unsound is not None:
         return unsound
-    decided = _untold_claim(turn, text, why)
-    if decided:
-        return _leaves_out(render("guided.found", entry=decided))
     values = _left_out(turn, text)
     if values:
         name = "guided.which" if turn.alike else "guided.say"
@@ -66,9 +63,9 @@ def is_in_english_instead(turn: Turn, text: str) -> bool:
     return language is not None and is_english_instead(text, language)
 
 
-def repeats_the_ask(turn: Turn, text: str) -> bool:
-    """Return whether an answer is nothing but the ask once more."""
-    return _repeats(text, turn.ask, almost=not _has_changed(turn))
+def is_the_ask(turn: Turn, text: str) -> bool:
+    """Return whether an answer is nothing but the ask once more, perhaps in other endings."""
+    return _repeats(text, turn.ask, almost=True)
 
 
 def _in_another_language(turn: Turn, text: str) -> Rejected | None:
@@ -79,39 +76,64 @@ def _in_another_language(turn: Turn, text: str) -> Rejected | None:
 
 
 def _repeated(turn: Turn, text: str, why: str) -> Rejected | None:
-    changed = _has_changed(turn)
-    is_still_open = turn.want == "change-if" and not changed and opens_with_condition(text)
-    if not is_still_open and not repeats_the_ask(turn, text):
+    if not _says_the_ask(turn, text):
         return None
     hint = render("guided.repeats")
-    if why and not changed:
+    if why and not _has_changed(turn):
         hint = render("guided.repeats-unchanged", why=why)
     return Rejected(problem="the answer repeats the ask", hint=hint)
+
+
+def _says_the_ask(turn: Turn, text: str) -> bool:
+    """Return whether an answer is the ask once more, or its condition as if it were still open."""
+    is_open = turn.want == "change-if" and not _has_changed(turn) and opens_with_condition(text)
+    return is_open or _repeats(text, turn.ask, almost=not _has_changed(turn))
 
 
 def plain_answer(turn: Turn, why: str) -> str:
     """Return the answer that needs no model: a comparison by which a change was left undone.
 
-    Told so, the model was seen to promise the change all the same. Empty where it is not that, or
-    where the ask is in another language.
+    Told so, the model was seen to promise the change all the same. Empty where it is not that.
     """
     claim = _deciding(turn, why)
-    if claim is None or answer_language(turn.ask) is not None:
+    if claim is None:
         return ""
+    language = answer_language(turn.ask)
+    if language is not None:
+        return _undone(language, claim.signs)
     text = render("guided.left", finding=claim.finding)
     return text[0].upper() + text[1:]
 
 
-def completed(turn: Turn, said: Said, why: str) -> Said:
+def undone(turn: Turn, text: str) -> str:
+    """Return what code tells of a change left undone, in the language of the ask.
+
+    Empty where it need not: the ask is in English, a change was tried, or `text`, the model's own
+    answer, is more than the ask once more.
+    """
+    language = answer_language(turn.ask)
+    is_left = turn.want in {"change", "change-if"} and not any(step.writes for step in turn.steps)
+    if language is None or not is_left or turn.alike or not _says_the_ask(turn, text):
+        return ""
+    return _undone(language, entry_meant(turn.ask, turn.steps))
+
+
+def _undone(language: str, found: str) -> str:
+    """Return in that language that nothing was done, with what was found."""
+    text = render(f"guided.undone-{language.lower()}")
+    return f"{text} ({found})" if found else text
+
+
+def completed(turn: Turn, said: Said) -> Said:
     """Return the second answer, with what it is about behind it if that is still untold."""
-    text, decided = said[0], _untold_claim(turn, said[0], why)
+    text = said[0]
     values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
     if values:
         more = render("guided.about", values=", ".join(values))
     elif lacking and not _is_question(text):
         more = render("guided.asking", names=", ".join(lacking))
-    elif decided or found is not None:
-        more = render("guided.found-too", entry=decided or (found.in_words() if found else ""))
+    elif found is not None:
+        more = render("guided.found-too", entry=found.in_words())
     else:
         more = _also(turn, text)
     return _with_more(turn, said, more)
@@ -160,23 +182,10 @@ def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
     return found if found is not None and not found.is_told(text) else None
 
 
-def _untold_claim(turn: Turn, text: str, why: str) -> str:
-    """Return the comparison by which a change was left undone, where its number is untold."""
-    claim = _deciding(turn, why)
-    if claim is None or _DATE.fullmatch(claim.value):
-        return ""  # a day can be told in any words
-    return "" if _has_number(text, claim.value) else why
-
-
 def _deciding(turn: Turn, why: str) -> Claim | None:
     """Return the comparison by which a change was left undone."""
     told = (claim for claim in claims_now(turn) if claim.text == why and not claim.acts)
     return next(told, None)
-
-
-def _has_number(text: str, number: str) -> bool:
-    """Return whether the number stands in the text by itself, with either point."""
-    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text.replace(",", ".")) is not None
 
 
 def _has_changed(turn: Turn) -> bool:

@@ -17,7 +17,7 @@ from goliath_local.prompts.examples import (
     example_turns,
     read_example,
 )
-from goliath_local.prompts.findings import Finding, finding, untold
+from goliath_local.prompts.findings import Finding, entry_meant, finding, untold
 from goliath_local.prompts.guided import (
     answer_turns,
     argument_turns,
@@ -52,6 +52,7 @@ __all__ = [
     "done_just_now",
     "draft_lines",
     "entry_count",
+    "entry_meant",
     "example_dates",
     "example_turns",
     "exchange_parts",

@@ -37,14 +37,14 @@ _LARGE = re.compile(r"(?i)k|thousand|millions?|tausend|millionen?|mille|mil|mill
 _BELOW_ZERO = re.compile(r"(?i)\b(minus|negative|moins|menos)\s*\d|零下|below zero")
 _TURNED_ROUND = re.compile(
     r"(?i)\b(no|not|cannot|never|nobody|nothing|none|without|kein\w*|nicht\w?|nie|niemals|ohne|pas|ne|"
-    r"jamais|rien|sans|nunca|nada|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|मत"
+    r"jamais|rien|sans|nunca|nada|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|(?<!\S)मत(?!\S)"
 )
 """What turns a condition, or what depends on it, into its contrary."""
 
 _JOINED = re.compile(
     r"(?i)\b(and|or|und|oder|et|ou|y|o|total|together|average|altogether|zusammen|insgesamt|"
     r"all|every|each|both|any|anything|something|one|alle|jed\w+|beide|tous|toutes|chaque|todos|todas|cada)\b|"
-    r"且|或|都|और|या"
+    r"且|或|都|(?<!\S)(?:और|या)(?!\S)"
 )
 """What asks for more than one comparison."""
 
@@ -111,6 +111,8 @@ _UNITS: Mapping[str, str] = {
 }
 """Words for units, by which two figures are told to be of different ones."""
 
+_SIGNS: Mapping[str, str] = {"more": ">", "less": "<", "equal": "="}
+
 Field: TypeAlias = tuple[str, str, str]
 """What an entry is called, the name of one of its fields, and the number in it."""
 
@@ -123,11 +125,11 @@ class Claim:
     acts: bool
     """The change is to be made."""
 
-    value: str
-    """The number or date of the result that decides."""
-
     finding: str
     """The comparison alone."""
+
+    signs: str
+    """The same without words of a language, for example `level: 8 < 20`."""
 
 
 def claims(ask: str, result: str, *, today: dt.date | None = None) -> tuple[Claim, ...]:
@@ -200,7 +202,8 @@ def _date_claim(field: Field, bound: Bound, day: str, *, acts: bool) -> Claim:
         value=value,
         day=day,
     )
-    return _told(text, acts=acts, value=value)
+    shown = f"{label} {name}: {value} {_SIGNS[_date_relation(field, bound)]} {bound.day}"
+    return _told(text, acts=acts, signs=shown)
 
 
 def _date_relation(field: Field, bound: Bound) -> str:
@@ -279,12 +282,14 @@ def _claim(field: Field, number: str, *, acts: bool) -> Claim:
         value=value,
         number=number,
     )
-    return _told(text, acts=acts, value=value)
+    shown = f"{label}{name}: {value} {_SIGNS[_relation(field, number)]} {number}"
+    return _told(text, acts=acts, signs=shown)
 
 
-def _told(text: str, *, acts: bool, value: str) -> Claim:
+def _told(text: str, *, acts: bool, signs: str) -> Claim:
     follows = render("guided.act" if acts else "guided.leave")
-    return Claim(text=f"{text}, {follows}", acts=acts, value=value, finding=text)
+    shown = signs.replace("_", " ").strip()
+    return Claim(text=f"{text}, {follows}", acts=acts, finding=text, signs=shown)
 
 
 def _relation(field: Field, number: str) -> str:

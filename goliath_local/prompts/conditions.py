@@ -52,7 +52,7 @@ _OTHERWISE = re.compile(
 )
 """What says what to do when the condition does not hold."""
 
-_CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964])")
+_CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]|\sतो\s)")
 """Where a condition ends; a point or a comma within a number is no end."""
 
 

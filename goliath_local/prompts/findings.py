@@ -71,10 +71,28 @@ def finding(ask: str, steps: Sequence[StepRecord]) -> Finding | None:
     repeats the ask or the arguments says nothing; a switch can be told in any words, so an entry
     with one is left alone.
     """
+    row = _meant(ask, steps)
+    return _finding(row, ask, steps[-1]) if row is not None else None
+
+
+def entry_meant(ask: str, steps: Sequence[StepRecord]) -> str:
+    """Return that entry as a line, switches and what the ask says too; empty if there is none."""
+    row = _meant(ask, steps)
+    if row is None or len(row) > MOST_FIELDS:
+        return ""
+    told = {
+        name: value
+        for name, value in row.items()
+        if not is_mark(name) and len(value.split()) <= _SENTENCE
+    }
+    return Finding(fields=told, name="", is_named=False).in_words()
+
+
+def _meant(ask: str, steps: Sequence[StepRecord]) -> Mapping[str, str] | None:
     rows = _rows(steps)
     said = [row for row in rows if _is_said(row, ask, others=[r for r in rows if r is not row])]
     meant = rows if len(rows) == 1 else said
-    return _finding(meant[0], ask, steps[-1]) if len(meant) == 1 else None
+    return meant[0] if len(meant) == 1 else None
 
 
 def untold(ask: str, text: str, steps: Sequence[StepRecord]) -> tuple[Finding, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from goliath_local.agent import create_agent
 from goliath_local.model import Choice
 from goliath_local.prompts import render
@@ -167,24 +169,6 @@ async def test_a_change_with_a_second_choice_is_tried():
     assert set(schema["properties"]["tool"]["enum"]) == {"look", "book"}
 
 
-async def test_the_number_by_which_a_change_was_left_undone_is_told():
-    look = tool("look", run=lambda args, context: {"level_cm": 8})
-    pump = tool("pump", writes=True)
-    claim = "level cm is 8, which is less than 18, so it is left as it is"
-    model = Counting(
-        [
-            {"json": {"want": "change-if", "kind": "tool", "tool": "look", "brief": "look"}},
-            {"json": {"why": claim, "kind": "answer", "brief": "left"}},
-            {"text": "Der Stand ist nicht über 18."},
-            {"text": "Die Pumpe ist aus."},
-        ]
-    )
-    agent = create_agent(model=model, tools=[look, pump])
-    result = await agent.run("Pump bitte, falls der level über 18 cm ist.")
-    assert render("guided.found", entry=claim) in model.fake.calls[-1].prompt
-    assert result.text == f"Die Pumpe ist aus. ({claim})"
-
-
 async def test_a_condition_told_once_more_is_no_answer():
     look = tool("look", run=lambda args, context: {"level_cm": 8})
     model = Counting(
@@ -229,6 +213,24 @@ async def test_an_answer_in_english_is_better_than_the_ask_once_more():
     assert result.text == "You have Choir at 17:00 on it."
 
 
+async def test_an_answer_in_english_to_a_change_is_better_than_the_ask_in_other_endings():
+    lock = tool("lock", writes=True)
+    answers = [
+        "The back door was open, so I have locked it.",
+        "Si il reste une porte, verrouille-la.",
+    ]
+    model = Counting(
+        [
+            {"json": {**OPEN, "want": "change", "tool": "lock"}},
+            *({"text": answer} for answer in answers),
+        ]
+    )
+    result = await create_agent(model=model, tools=[lock]).run(
+        "S'il reste une porte, verrouille-la"
+    )
+    assert result.text == answers[0]
+
+
 async def left_undone(ask: str, *answers: str):
     why = "indoors is 18, which is less than 20, so it is left as it is"
     model = Counting(
@@ -252,7 +254,67 @@ async def test_why_a_change_was_left_undone_is_told_without_the_model():
     assert result.handled_by == "device"
 
 
-async def test_in_another_language_the_model_tells_it():
-    ask = "wenn es indoors wärmer als 20 ist, erinnere mich bitte an die Jacke"
-    result, _ = await left_undone(ask, "Es sind 18 Grad, also ist nichts zu tun.")
-    assert result.text == "Es sind 18 Grad, also ist nichts zu tun."
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (
+            "wenn es indoors wärmer als 20 ist, erinnere mich bitte an die Jacke",
+            "Das wurde nicht gemacht. (indoors: 18 < 20)",
+        ),
+        (
+            "si la température indoors dépasse 20, rappelle-moi de prendre ma veste",
+            "Cela n'a pas été fait. (indoors: 18 < 20)",
+        ),
+        (
+            "si la temperatura indoors supera 20, avísame mañana por favor",
+            "No se ha hecho. (indoors: 18 < 20)",
+        ),
+        ("如果室内温度高于 20 度，提醒我带外套", "没有执行。 (indoors: 18 < 20)"),
+        (
+            "अगर तापमान 20 से ज़्यादा हो तो मुझे जैकेट की याद दिलाओ",
+            "यह नहीं किया गया। (indoors: 18 < 20)",
+        ),
+    ],
+)
+async def test_in_another_language_it_is_told_in_signs(ask, told):
+    result, heard = await left_undone(ask)
+    assert result.text == heard == told
+
+
+async def repeating(ask: str, *, want: str):
+    """Return the model, the result and what was heard since the answer was asked for again."""
+    book = {"title": "Winter Birds", "available": False}
+    found = tool("look", run=lambda args, context: book)
+    plan = {"why": "It is out.", "kind": "answer", "brief": "it is out"}
+    model = Counting(
+        [
+            {"json": {**OPEN, "want": want}},
+            {"json": plan},
+            {"text": ask},
+            {"text": ask},
+        ]
+    )
+    write = tool("lend", properties=("title",), writes=True)
+    agent = create_agent(model=model, tools=[found, write])
+    stream = agent.stream(ask)
+    heard = ""
+    async for item in stream:
+        heard = "" if item.type == "retry" else heard + (item.text if item.type == "text" else "")
+    return model, await stream.result(), heard
+
+
+async def test_a_german_ask_said_once_more_becomes_what_code_knows_of_it():
+    model, result, heard = await repeating(
+        "Falls Winter Birds gerade da ist, leg es bitte zurück", want="change-if"
+    )
+    told = "Das wurde nicht gemacht. (title: Winter Birds, available: false)"
+    assert result.text == heard == told
+    assert [call.label for call in model.fake.calls].count("answer") == 1
+
+
+@pytest.mark.parametrize(
+    "ask", ["Lend Winter Birds to me if it is available", "lend me Winter Birds"]
+)
+async def test_an_english_ask_said_once_more_is_asked_for_again(ask):
+    model, _, _ = await repeating(ask, want="change-if")
+    assert [call.label for call in model.fake.calls].count("answer") == 2

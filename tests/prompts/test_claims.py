@@ -138,10 +138,10 @@ def test_a_number_is_compared_though_the_condition_names_a_day_and_the_result_ha
     forecast = "1. place: Bregenz, day: 2026-04-16, high: 18, low: 6, rain_percent: 5"
     ask = "if it's getting warmer than 20 in Bregenz on Thursday, remind me on Wednesday to pack"
     found = claims(ask, forecast, today=TODAY)
-    assert [(claim.value, claim.acts) for claim in found] == [
-        ("18", False),
-        ("6", False),
-        ("5", False),
+    assert [(claim.signs, claim.acts) for claim in found] == [
+        ("Bregenz high: 18 < 20", False),
+        ("Bregenz low: 6 < 20", False),
+        ("Bregenz rain percent: 5 < 20", False),
     ]
 
 
@@ -202,8 +202,8 @@ def test_a_condition_that_code_cannot_decide_is_left_to_the_model(ask, result):
 
 def test_a_plan_follows_from_the_reason_that_it_gives():
     act, leave = (
-        Claim(text="8.5 is less than 10%", acts=True, value="8", finding="8"),
-        Claim(text="it is not", acts=False, value="8", finding="8"),
+        Claim(text="8.5 is less than 10%", acts=True, finding="8", signs="8"),
+        Claim(text="it is not", acts=False, finding="8", signs="8"),
     )
     calling, ending = planning_schema(["pump"], claims=[act, leave])["anyOf"]
     assert calling["properties"]["why"]["enum"] == [act.text]
@@ -250,3 +250,10 @@ async def test_a_change_that_was_declined_may_be_answered():
     )
     assert len(calls[2].schema["anyOf"]) == 2
     assert result.handled_by == "device"
+
+
+def test_a_hindi_condition_ends_before_what_is_to_be_done():
+    ask = "अगर तापमान 20 से ज़्यादा हो तो मुझे जैकेट की याद दिलाओ"
+    found = claims(ask, "indoors: 18")
+    assert [(claim.signs, claim.acts) for claim in found] == [("indoors: 18 < 20", False)]
+    assert claims("अगर तापमान 20 से ज़्यादा या 5 से कम हो तो बताओ", "indoors: 18") == ()
