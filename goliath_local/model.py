@@ -123,6 +123,22 @@ class Usage:
     first_token_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """A text to be weighed behind each of several openings: how probable is it there?"""
+
+    head: str
+    """Stands before every opening; the same for many questions, so it is evaluated once."""
+
+    openings: tuple[str, ...]
+    """None of them empty."""
+
+    text: str
+    """What is weighed; not empty."""
+
+    cancel: CancelToken | None = None
+
+
 Finish: TypeAlias = Literal["stop", "length"]
 """`length`: the cap was reached before the reply ended by itself."""
 
@@ -228,4 +244,17 @@ class ShowsPrompts(Model, Protocol):
 
     def render_request(self, request: Request) -> tuple[PromptPiece, ...]:
         """Return what `generate` would evaluate, in order; the joined texts are the prompt."""
+        ...
+
+
+@runtime_checkable
+class ScoringModel(Model, Protocol):
+    """A model that can say how probable a given text is."""
+
+    async def score(self, scoring: Scoring) -> tuple[float, ...]:
+        """Return the log-probability of the text behind each opening, in nats, all tokens summed.
+
+        Raises:
+            ContextFull: head, opening and text do not fit the window.
+        """
         ...

@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.errors import GoliathError
-from goliath_local.model import CountingModel, ShowsPrompts, Stage
+from goliath_local.model import CountingModel, ScoringModel, ShowsPrompts, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goliath_local.model import Capabilities, Model, PromptPiece, PromptTokens, Reply, Request
+    from goliath_local.model import (
+        Capabilities,
+        Model,
+        PromptPiece,
+        PromptTokens,
+        Reply,
+        Request,
+        Scoring,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +82,22 @@ class CountingRecorder:
         return self._model.count_request(request)
 
 
+class ScoringRecorder(CountingRecorder):
+    """A watched model that also says how probable a text is; that is no call to be shown."""
+
+    def __init__(self, model: CountingModel, scorer: ScoringModel, watch: Watch) -> None:
+        super().__init__(model, watch)
+        self._scorer = scorer
+
+    async def score(self, scoring: Scoring) -> tuple[float, ...]:
+        """Return the log-probability of a text behind each opening."""
+        return await self._scorer.score(scoring)
+
+
 def watched(model: Model, watch: Watch) -> Model:
-    """Return the model, watched; it counts if and only if it counted before."""
+    """Return the model, watched; it counts and scores if and only if it did before."""
+    if isinstance(model, CountingModel) and isinstance(model, ScoringModel):
+        return ScoringRecorder(model, model, watch)
     if isinstance(model, CountingModel):
         return CountingRecorder(model, watch)
     return Recorder(model, watch)

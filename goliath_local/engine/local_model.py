@@ -19,13 +19,13 @@ from goliath_local.engine.governor import Governor
 from goliath_local.engine.grammars import Grammars
 from goliath_local.engine.native import Aborted
 from goliath_local.engine.pacing import PacedSession
-from goliath_local.engine.prompt import bill, joined, lay_out, pieces, shape_of
+from goliath_local.engine.prompt import PromptPart, bill, joined, lay_out, pieces, shape_of
 from goliath_local.engine.sampling import Odds
 from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real, verify_whole
 from goliath_local.engine.vocabulary import Vocabulary
 from goliath_local.engine.worker import Worker
 from goliath_local.errors import ContextFull, ModelUnavailable, RunCancelled
-from goliath_local.model import Reply, Stage, Usage
+from goliath_local.model import PromptTokens, Reply, Stage, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
     from goliath_local.engine.decode import Decoded
     from goliath_local.engine.native import Session, StopFlag, Tokenizer
-    from goliath_local.engine.prompt import PromptPart
     from goliath_local.engine.prompt_cache import PromptCache, Synced
     from goliath_local.engine.settings import EngineSettings
     from goliath_local.engine.template import Shape, Skeleton
-    from goliath_local.model import Capabilities, PromptPiece, PromptTokens, Request
+    from goliath_local.model import Capabilities, PromptPiece, Request, Scoring
 
 _REMEMBERED_TEXT: Final = 16_384
 """Longer texts are not remembered with their ids, in characters."""
+
+SCORED: Final = "scored"
 
 _GOING_ON: Final = frozenset({Stage.CONDUCTOR, Stage.WORKER})
 """Stages that a turn asks once a step, with a prompt that begins like the last one."""
@@ -102,6 +103,24 @@ class LocalModel:
         reply = await self._worker.run(lambda flag: self._reply(request, flag), wait=is_patient)
         self._write_down()
         return reply
+
+    async def score(self, scoring: Scoring) -> tuple[float, ...]:
+        """Return how probable the text is behind each opening; see `ScoringModel`.
+
+        Head, opening and text are evaluated as they are, without a chat template.
+
+        Raises:
+            ContextFull: they do not fit the window; nothing was evaluated.
+            EngineBusy: another caller has the model, and the settings say not to wait.
+            ModelUnavailable: the model is closed, or was loaded before a fork.
+            RunCancelled: the token was cancelled.
+        """
+        if scoring.cancel is not None:
+            scoring.cancel.raise_if_cancelled()
+        wait = self.settings.wait
+        found = await self._worker.run(lambda flag: self._score(scoring, flag), wait=wait)
+        self._write_down()
+        return found
 
     async def prewarm(self, requests: Sequence[Request]) -> None:
         """Evaluate the static heads of these requests, so that their first reply comes sooner.
@@ -188,6 +207,32 @@ class LocalModel:
             text=decoded.text, finish=decoded.finish, usage=usage, choices=decoded.choices
         )
 
+    def _score(self, scoring: Scoring, flag: StopFlag) -> tuple[float, ...]:
+        start_id = self._loaded.tokenizer.start_id
+        encode = self._remembering_encoder.encode
+        head, text = (encode(each, control=False) for each in (scoring.head, scoring.text))
+        openings = [encode(opening, control=False) for opening in scoring.openings]
+        part = PromptPart(
+            name=SCORED,
+            ids=head if start_id is None else (start_id, *head),
+            template_tokens=0,
+            is_head=True,
+        )
+        longest = max(map(len, openings), default=0) + len(text)
+        needed = PromptTokens(total=len(part.ids) + longest, by_part={SCORED: len(part.ids)})
+        verify_fits(needed, 0, window_tokens=self.window_tokens)
+        self._loaded.session.use_flag(flag)
+        forget = scoring.cancel.on_cancel(flag.stop) if scoring.cancel else _nothing
+        try:
+            return tuple(
+                self._loaded.cache.score(part, (*opening, *text), given=len(opening))
+                for opening in openings
+            )
+        except Aborted as error:
+            raise _cancelled(scoring) from error
+        finally:
+            forget()
+
     def _warm(self, request: Request, flag: StopFlag) -> None:
         self._loaded.session.use_flag(flag)
         try:
@@ -262,7 +307,7 @@ def _verify_request(request: Request) -> None:
         verify_whole("seed", request.seed, 0, MAX_SEED)
 
 
-def _cancelled(request: Request) -> Exception:
+def _cancelled(request: Request | Scoring) -> Exception:
     if request.cancel is not None and request.cancel.cancelled:
         return RunCancelled(request.cancel.reason)
     return ModelUnavailable("The reply was stopped because its caller or the model went away.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from goliath_local.engine.native import Aborted
+from goliath_local.engine.prompt import PromptPart
 from goliath_local.engine.reuse import (
     WORTH_SAVING_TOKENS,
     Boundary,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goliath_local.engine.native import Session
-    from goliath_local.engine.prompt import PromptPart
 
 
 NO_HEAD: Final = ""
@@ -117,6 +117,28 @@ class PromptCache:
             if kept == 0:
                 self._session.clear()
             self._evaluate_from(kept, parts, wanted, standing=None)
+
+    def score(self, head: PromptPart, ids: Sequence[int], *, given: int) -> float:
+        """Return how probable ids are behind a head, all but the first `given`, in nats.
+
+        The head is kept as that of a prompt is; the ids are taken back.
+
+        Raises:
+            Aborted: the stop flag was raised.
+            ModelUnavailable: llama.cpp gave up.
+        """
+        behind = PromptPart(name="scored", ids=tuple(ids), template_tokens=0, is_head=False)
+        parts = (head, behind)
+        wanted = boundaries(parts)
+        kept = 0 if self._is_fresh else self._reuse(parts, wanted)
+        if kept == 0:
+            self._session.clear()
+        self._evaluate_from(kept, parts, wanted[:1], standing=None)
+        self._held = ()
+        total = float(self._session.scores(ids, given=given).sum())
+        if self._session.truncate(wanted[0].length):
+            self._held = wanted[:1]
+        return total
 
     def write_down(self) -> None:
         """Put new static heads on the shelf; done after the reply, not before it."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from goliath_local.budget import Draft, estimate_tokens
+from goliath_local.budget import Draft, clip, estimate_tokens
 from goliath_local.events import PlanEvent
 from goliath_local.extensions import (
     AfterPlan,
@@ -20,11 +20,18 @@ from goliath_local.extensions import (
     patch_scope,
 )
 from goliath_local.harness import guided, judge, parts
+from goliath_local.harness.fitting import fits, fitted_choice, lacking
 from goliath_local.harness.foregone import offer_now, plan_without_asking, tools_in
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.offer import first_needed
 from goliath_local.harness.outcome import Escalation, Planned, Rejected
-from goliath_local.harness.plans import opening_schema, planning_schema, read_plan, read_want
+from goliath_local.harness.plans import (
+    BRIEF_CHARACTERS,
+    opening_schema,
+    planning_schema,
+    read_plan,
+    read_want,
+)
 from goliath_local.harness.sureness import fitted_score, turn_confidence
 from goliath_local.harness.wanted import (
     names_what_it_changes,
@@ -172,23 +179,35 @@ async def _think(turn: Turn, scope: Scope, hint: str) -> Planned | Rejected | Es
     found = read_plan(reply.text, scope.tools)
     if isinstance(found, Rejected):
         return found
-    found = _amended(turn, reply, found)
+    found, choices = _amended(turn, reply.choices, found)
     return Planned(
         plan=_with_what_it_needs(turn, scope, found),
-        confidence=judge.confidence(reply.choices),
-        choices=reply.choices,
+        confidence=judge.confidence(choices),
+        choices=choices,
         want=None if turn.steps else read_want(reply.text),
     )
 
 
-def _amended(turn: Turn, reply: Reply, plan: Plan) -> Plan:
-    """Return the plan with the tool that its order names, and note which one was nearly named."""
+def _amended(
+    turn: Turn, choices: tuple[Choice, ...], plan: Plan
+) -> tuple[Plan, tuple[Choice, ...]]:
+    """Return the plan with the tool that its order names, or that the ask fits, and the choices.
+
+    In the first plan, note which tool was nearly named.
+    """
     if plan.tool is None or not parts.is_constrained(turn):
-        return plan
-    tool = tool_by_name(reply.choices, plan.brief) or plan.tool
-    if not turn.steps:
-        turn.nearly = nearly_named(reply.choices, tool)
-    return replace(plan, tool=tool)
+        return plan, choices
+    tool, brief = tool_by_name(choices, plan.brief) or plan.tool, plan.brief
+    if turn.steps:
+        return replace(plan, tool=tool), choices
+    fitted = fitted_choice(choices, turn.fit) if tool == plan.tool else None
+    if fitted is not None and fitted.value != tool:
+        # An order for another tool would mislead the worker; the ask itself does not.
+        tool, brief = fitted.value, clip(turn.ask, BRIEF_CHARACTERS)
+    if fitted is not None:
+        choices = tuple(fitted if choice.path == fitted.path else choice for choice in choices)
+    turn.nearly = nearly_named(choices, tool)
+    return replace(plan, tool=tool, brief=brief), choices
 
 
 async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escalation:
@@ -198,10 +217,15 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
         return reply
     if not parts.is_constrained(turn):
         return reply
+    tools = tools_in(turn, scope)
+    planned = read_plan(reply.text, scope.tools)
+    if isinstance(planned, Plan) and not turn.fit:
+        turn.fit = await fits(turn, tools, planned, reply.choices)
     want = weighed_want(
         reply.choices,
         is_known=bool(guided.known(turn)),
-        names_a_change=names_what_it_changes(turn.ask, tools_in(turn, scope).values()),
+        names_a_change=names_what_it_changes(turn.ask, tools.values()),
+        lacking=lacking(turn.fit, tools),
     )
     if want is None:
         want = _plain_want(turn, scope, reply)

@@ -21,7 +21,7 @@ from goliath_local.extensions import settle
 from goliath_local.harness.failures import read_failure
 from goliath_local.harness.outcome import Escalation, Rejected
 from goliath_local.harness.settings import is_factory
-from goliath_local.model import Stage, Usage
+from goliath_local.model import ScoringModel, Stage, Usage
 from goliath_local.records import Reason, to_json
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from goliath_local.budget import BudgetPlan, Draft
     from goliath_local.harness.state import Turn
-    from goliath_local.model import Model, Reply
+    from goliath_local.model import Model, Reply, Scoring
 
 T = TypeVar("T")
 OnText = Callable[[str], None]
@@ -73,6 +73,24 @@ async def ask_model(
         )
         await turn.emit(event)
     return reply
+
+
+async def score(turn: Turn, scoring: Scoring) -> tuple[float, ...] | None:
+    """Return what a model says of a text's probability; None where it cannot say, or fails.
+
+    Raises:
+        RunCancelled: the run was told to stop.
+    """
+    model: object = turn.settings.lasting_model
+    if not isinstance(model, ScoringModel):
+        return None
+    asked = replace(scoring, cancel=turn.cancel)
+
+    async def ask() -> tuple[float, ...]:
+        return await settle(model.score(asked), turn.cancel)
+
+    found = await _guarded(turn, ask)
+    return None if isinstance(found, Escalation | Rejected) else found
 
 
 async def with_one_retry(

@@ -77,6 +77,9 @@ class Turn:
     nearly: str | None = None
     """The lookup that the first plan almost named instead of the one it named."""
 
+    fit: dict[str, float] = field(default_factory=dict)
+    """How much more probable the ask is for a tool than for any, in nats; of those weighed."""
+
     handled_by: Place = "device"
     is_noted: bool = False
     """True while memory holds a note of this turn, for the case that the process ends."""

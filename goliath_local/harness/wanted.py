@@ -30,6 +30,9 @@ LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
 LEAN_WHEN_NAMED: Final[Mapping[str, float]] = {"change": 1.2}
 """What is taken for talk is a change more likely where the ask names what a tool changes."""
 
+TOOLLESS: Final[tuple[Want, ...]] = ("talk", "impossible")
+"""Wants that no tool is called for."""
+
 _PATH: Final = "/want"
 _LEAST_SHARE: Final = 0.1
 """A tool that the model gives less is not taken, whatever it is called."""
@@ -49,7 +52,11 @@ _VERBS: Final = frozenset(
 
 
 def weighed_want(
-    choices: Sequence[Choice], *, is_known: bool = False, names_a_change: bool = False
+    choices: Sequence[Choice],
+    *,
+    is_known: bool = False,
+    names_a_change: bool = False,
+    lacking: float = 0.0,
 ) -> Choice | None:
     """Return the choice of what is wanted after all, None where the reply stands.
 
@@ -59,11 +66,14 @@ def weighed_want(
         choices: of the first plan.
         is_known: something that was said before has been shown with the ask.
         names_a_change: the ask is no question, and has the noun of a tool that changes something.
+        lacking: nats that count against calling a tool, since the ask fits none.
     """
     choice = next((choice for choice in choices if choice.path == _PATH), None)
     if choice is None or not choice.shares:
         return None
     lean = LEAN_WHEN_KNOWN if is_known else LEAN
+    if lacking:
+        lean = {**lean, **{want: lean.get(want, 0.0) + lacking for want in TOOLLESS}}
     if names_a_change and choice.value == "talk" and not is_known:
         lean = {**lean, **LEAN_WHEN_NAMED}
     weights = {value: share * exp(lean.get(value, 0.0)) for value, share in choice.shares}

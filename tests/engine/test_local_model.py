@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 import sys
 import threading
@@ -12,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goliath_local.cancel import CancelToken
 from goliath_local.engine import EngineSettings, load_model
 from goliath_local.errors import (
     ConfigError,
+    ContextFull,
     EngineBusy,
     InvalidValue,
     ModelUnavailable,
+    RunCancelled,
     SchemaError,
 )
-from goliath_local.model import ExampleTurn, Part, Request, Stage, Support
+from goliath_local.model import ExampleTurn, Part, Request, Scoring, Stage, Support
 from tests.engine.asks import conductor
 from tests.laws.model import COUNTING_LAWS, MODEL_LAWS, Law, ask
 
@@ -264,6 +268,7 @@ LOADS = """
 import asyncio, sys, threading
 from pathlib import Path
 import psutil
+from goliath_local.cancel import CancelToken
 from goliath_local.engine import EngineSettings, load_model
 from goliath_local.model import Part, Request, Stage
 
@@ -293,3 +298,62 @@ def test_twenty_loads_leave_nothing_behind(weights: Callable[[str], Path]):
     program = [sys.executable, "-c", LOADS, str(weights("smollm2-135m"))]
     ended = subprocess.run(program, check=False, capture_output=True, text=True, timeout=800)
     assert ended.returncode == 0, ended.stderr
+
+
+# How probable a text is
+
+
+HEAD = "What a place is called.\n\nThe capital of Italy is: Rome\n\n"
+PLACES = ("The capital of France is:", "The largest city of Japan is:")
+
+
+def scoring(text: str, *, openings: tuple[str, ...] = PLACES) -> Scoring:
+    return Scoring(head=HEAD, openings=openings, text=text)
+
+
+async def test_a_text_is_more_probable_where_it_belongs(tiny: LocalModel):
+    paris = await tiny.score(scoring(" Paris\n"))
+    tokyo = await tiny.score(scoring(" Tokyo\n"))
+    assert paris[0] > tokyo[0]
+    assert tokyo[1] > paris[1]
+    assert all(nats < 0 for nats in (*paris, *tokyo))
+
+
+async def test_the_probabilities_of_what_may_come_next_add_up_to_one(tiny: LocalModel):
+    vocabulary = [" Paris", " Lyon", " the", " a", " France", " not", "\n", " London", " called"]
+    found = [(await tiny.score(scoring(text)))[0] for text in vocabulary]
+    assert 0.05 < sum(math.exp(nats) for nats in found) <= 1.0
+
+
+async def test_scoring_leaves_no_trace_in_what_is_said_and_is_the_same_each_time(
+    tiny: LocalModel,
+):
+    request = conductor("Put eggs on my list, please.")
+    before = await tiny.generate(request)
+    first = await tiny.score(scoring(" Paris\n"))
+    after = await tiny.generate(request)
+    assert after.text == before.text
+    assert after.choices == before.choices
+    assert await tiny.score(scoring(" Paris\n")) == first
+    assert await tiny.score(scoring(" Paris\n", openings=PLACES[::-1])) == first[::-1]
+
+
+async def test_a_text_longer_than_a_batch_of_outputs_is_weighed_to_its_end(tiny: LocalModel):
+    sentence = " and then we went to the market to buy some bread and cheese"
+    (one,) = await tiny.score(scoring(sentence, openings=PLACES[:1]))
+    (four,) = await tiny.score(scoring(sentence * 4, openings=PLACES[:1]))
+    (rest,) = await tiny.score(scoring(sentence * 3, openings=(PLACES[0] + sentence,)))
+    assert four == pytest.approx(one + rest, abs=0.1)
+    assert four < one
+
+
+async def test_a_text_that_does_not_fit_is_refused_before_anything_is_evaluated(tiny: LocalModel):
+    with pytest.raises(ContextFull, match="4,096"):
+        await tiny.score(scoring(" word" * 5000))
+
+
+async def test_scoring_stops_when_it_is_told_to(tiny: LocalModel):
+    cancel = CancelToken()
+    cancel.cancel("enough")
+    with pytest.raises(RunCancelled):
+        await tiny.score(Scoring(head=HEAD, openings=PLACES, text=" Paris", cancel=cancel))

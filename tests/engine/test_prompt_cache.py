@@ -35,6 +35,10 @@ class CountingSession:
     def evaluate(self, ids: Sequence[int], *, want_logits: bool) -> None:
         self.ids += ids
 
+    def scores(self, ids: Sequence[int], *, given: int) -> Any:
+        self.ids += ids[:-1]
+        return np.full(len(ids) - given, -0.5)
+
     def clear(self) -> None:
         self.ids = []
 
@@ -263,3 +267,26 @@ def test_only_facts_right_behind_a_head_last():
     assert lasting_end([FACTS, ask(1)]) is None
     assert lasting_end([HEAD, FACTS]) is None
     assert lasting_end([HEAD, part("facts", 5, 3), ask(1)]) is None
+
+
+def test_what_is_scored_is_taken_back_and_its_head_is_kept(tmp_path: Path):
+    session = CountingSession()
+    cache = opened(tmp_path, session=session)
+    assert cache.score(OTHER_HEAD, range(6000, 6010), given=4) == -3.0
+    assert session.ids == list(OTHER_HEAD.ids)
+    evaluated(cache, HEAD, ask(10))
+    assert cache.score(OTHER_HEAD, range(6000, 6010), given=4) == -3.0
+    assert session.ids == list(OTHER_HEAD.ids)
+    assert evaluated(cache, HEAD, ask(20)) == 7
+    again = opened(tmp_path, session=(fresh := CountingSession()))
+    cache.write_down()
+    again.score(OTHER_HEAD, range(6000, 6010), given=4)
+    assert fresh.saves == 0
+
+
+def test_a_model_that_cannot_truncate_begins_anew_after_scoring():
+    session = CountingSession(can_truncate=False)
+    cache = opened(None, session=session)
+    cache.score(OTHER_HEAD, range(6000, 6010), given=4)
+    assert evaluated(cache, OTHER_HEAD, ask(10)) == 7
+    assert session.ids == [*OTHER_HEAD.ids, *ask(10).ids]

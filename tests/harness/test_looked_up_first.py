@@ -15,10 +15,12 @@ from goliath_local.tools import define_tool
 from tests.harness.counting import Counting
 
 
-def tool(name, *, requires=(), writes=False, properties=(), required=None, run=None):
+def tool(
+    name, *, requires=(), writes=False, properties=(), required=None, run=None, description=None
+):
     return define_tool(
         name=name,
-        description=f"Does {name}.",
+        description=description or f"Does {name}.",
         parameters={
             "type": "object",
             "properties": {key: {"type": "string"} for key in properties},

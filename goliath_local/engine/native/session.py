@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _ABORTED: Final = 2
 
+MOST_OUTPUTS: Final = 32
+"""Ids of one batch whose logits can be read; 512 rows of 151,936 would be 311 MB."""
+
 
 class Aborted(Exception):
     """The stop flag ended an evaluation; the session was cleared."""
@@ -94,12 +97,41 @@ class Session:
         for start in range(0, len(ids), self._batch_tokens):
             chunk = ids[start : start + self._batch_tokens]
             is_last = start + len(chunk) == len(ids)
-            self._evaluate_batch(chunk, want_logits=want_logits and is_last)
+            self._evaluate_batch(chunk, outputs=int(want_logits and is_last))
+
+    def scores(self, ids: Sequence[int], *, given: int) -> npt.NDArray[np.float64]:
+        """Append the ids and return how probable each but the first `given` was, in nats.
+
+        Args:
+            ids: at least one more than `given`.
+            given: ids that are not asked about, at least one.
+
+        Returns:
+            shape (len(ids) - given,): log-probabilities, each behind all that stands before it.
+
+        Raises:
+            Aborted: the flag was raised; the session is empty now.
+            ModelUnavailable: llama.cpp gave up; the session is empty now.
+        """
+        most, last = min(MOST_OUTPUTS, self._batch_tokens), len(ids) - 1
+        asked = given - 1  # what is behind it is the first to be asked about
+        begin = max(0, asked + most - self._batch_tokens)
+        if begin:
+            self.evaluate(ids[:begin], want_logits=False)
+        found: list[float] = []
+        while asked < last:
+            end = min(asked + most, last)
+            self._evaluate_batch(ids[begin:end], outputs=end - asked)
+            found += [
+                _log_probability(self._row(place - begin), ids[place + 1])
+                for place in range(asked, end)
+            ]
+            begin = asked = end
+        return np.array(found)
 
     def logits(self) -> npt.NDArray[np.float32]:
         """Return the logits of the last id, shape (vocabulary,); valid until the next call."""
-        pointer = self._library.llama_get_logits_ith(self._context, -1)
-        return np.ctypeslib.as_array(pointer, shape=(self._vocab_size,))
+        return self._row(-1)
 
     def truncate(self, length: int) -> bool:
         """Take back all but the first `length` tokens; False when this model cannot."""
@@ -153,7 +185,12 @@ class Session:
             self._library.llama_free(self._context)
             self._context = self._batch = None
 
-    def _evaluate_batch(self, ids: Sequence[int], *, want_logits: bool) -> None:
+    def _row(self, index: int) -> npt.NDArray[np.float32]:
+        pointer = self._library.llama_get_logits_ith(self._context, index)
+        return np.ctypeslib.as_array(pointer, shape=(self._vocab_size,))
+
+    def _evaluate_batch(self, ids: Sequence[int], *, outputs: int) -> None:
+        """Append the ids in one batch; the logits of the last `outputs` can be read then."""
         batch, count = self._batch, len(ids)
         batch.n_tokens = count
         for index, token in enumerate(ids):
@@ -161,8 +198,7 @@ class Session:
             batch.pos[index] = self.length + index
             batch.n_seq_id[index] = 1
             batch.seq_id[index][0] = 0
-            batch.logits[index] = False
-        batch.logits[count - 1] = want_logits
+            batch.logits[index] = index >= count - outputs
         code = self._library.llama_decode(self._context, batch)
         if code == 0:
             self.length += count
@@ -196,7 +232,7 @@ def open_session(
     params.n_ctx = window_tokens
     params.n_batch = params.n_ubatch = batch_tokens
     params.n_seq_max = 1
-    params.n_outputs_max = 1  # only the last id's logits are read; 512 rows would be 311 MB
+    params.n_outputs_max = min(MOST_OUTPUTS, batch_tokens)
     params.n_threads = params.n_threads_batch = threads
     params.flash_attn_type = int(flash_attention)
     params.swa_full = True  # a sliding window can then be truncated like any other
@@ -214,6 +250,11 @@ def open_session(
         message = f"The window is {actual:,} tokens instead of {window_tokens:,}. Report this."
         raise ModelUnavailable(message)
     return session
+
+
+def _log_probability(logits: npt.NDArray[np.float32], token: int) -> float:
+    most = logits.max()
+    return float(logits[token] - most - np.log(np.exp(logits - most).sum()))
 
 
 def _bytes_of(state: npt.NDArray[np.uint8]) -> Any:

@@ -1,0 +1,162 @@
+"""Which tool an ask fits, asked the other way round: how probable is the ask for each of them?
+
+Edge: asks the model. A small model says first what is to be done, and that steers it: it then
+names a tool with a share near one, right or wrong, and rather any tool than none. How probable the
+ask itself is behind what a tool does is evidence of another kind (a noisy channel). It is told as
+a fit: by how much more probable than behind a tool that does something or other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import exp, log
+from typing import TYPE_CHECKING, Final
+
+from goliath_local.harness.generate import score
+from goliath_local.model import Scoring
+from goliath_local.prompts import render, shared_words, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goliath_local.harness.state import Turn
+    from goliath_local.model import Choice
+    from goliath_local.records import Plan
+    from goliath_local.tools import Tool
+
+LEAST_SHARE: Final = 0.01
+"""What a plan gives a tool at least: shares below come from what it has just said."""
+
+FITTING: Final = 3.0
+"""Nats from which on an ask fits a tool, and no other is looked for."""
+
+MOST_LACKING: Final = 2.0
+"""Nats that an ask without a fitting tool counts at most against calling one."""
+
+MOST_ASK: Final = 240
+"""Characters of an ask from which on it is not weighed: it says enough."""
+
+MOST_TOOLS: Final = 12
+"""More tools than these are not all weighed, so none can be said to be lacking."""
+
+MOST_DESCRIPTION: Final = 160
+"""Characters of a description that are read."""
+
+_PATH: Final = "/tool"
+_LEAST_WORDS: Final = 3
+"""An ask with fewer words, in the middle of a talk, may say only what is different now."""
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
+
+
+async def fits(
+    turn: Turn, tools: Mapping[str, Tool], plan: Plan, choices: Sequence[Choice]
+) -> dict[str, float]:
+    """Return how well the ask fits the planned tool and those it might be instead, in nats.
+
+    All of them, where it fits none of those. Empty where nothing was weighed.
+    """
+    if plan.tool is None or plan.tool not in tools:
+        return {}
+    if len(turn.ask) > MOST_ASK or _goes_on(turn):
+        return {}
+    rivals = _rivals(turn, plan.tool, choices)
+    found = await _nats(turn, [render("guided.fitting-any"), *map(_in_short, rivals)])
+    if not found:
+        return {}
+    anything, *nats = found
+    fit = {tool.name: each - anything for tool, each in zip(rivals, nats, strict=True)}
+    others = [tool for name, tool in tools.items() if name not in fit]
+    if max(fit.values()) < FITTING and others and len(tools) <= MOST_TOOLS:
+        more = await _nats(turn, [_in_short(tool) for tool in others])
+        fit |= {tool.name: each - anything for tool, each in zip(others, more, strict=False)}
+    return fit
+
+
+def lacking(fit: Mapping[str, float], tools: Mapping[str, Tool]) -> float:
+    """Return what counts against calling a tool at all, in nats; 0 where one fits. Pure."""
+    if not fit or not fit.keys() >= tools.keys():
+        return 0.0
+    return min(MOST_LACKING, max(0.0, FITTING - max(fit.values())))
+
+
+def fitted_choice(choices: Sequence[Choice], fit: Mapping[str, float]) -> Choice | None:
+    """Return the choice of a tool by both, its shares and the fits; None without fits. Pure."""
+    choice = next((choice for choice in choices if choice.path == _PATH), None)
+    if choice is None or choice.value not in fit:
+        return None
+    odds = {
+        name: log(max(share, LEAST_SHARE)) + fit[name]
+        for name, share in choice.shares
+        if name in fit
+    }
+    if len(odds) < 2 or choice.value not in odds:
+        return None
+    most = max(odds.values())
+    weights = {name: exp(each - most) for name, each in odds.items()}
+    total = sum(weights.values())
+    ranked = sorted(((weight / total, name) for name, weight in weights.items()), reverse=True)
+    (share, best), (second_share, second), *_ = ranked
+    return replace(
+        choice,
+        value=best,
+        share=share,
+        runner_up=second,
+        runner_up_share=second_share,
+        shares=tuple((name, share) for share, name in ranked),
+    )
+
+
+def rival_lookups(name: str, tools: Mapping[str, Tool], *, ask: str) -> tuple[str, ...]:
+    """Return the lookups that one of them could be mistaken for, itself first. Pure.
+
+    None but itself for a tool that changes something, and for one that shares a word with the ask
+    which none of the others does: that was called by its name.
+    """
+    shared = {
+        other: shared_words(ask, f"{_spelled(tool)} {tool.description}")
+        for other, tool in tools.items()
+    }
+    others = [other for other in tools if other != name]
+    is_named = bool(shared[name] - {word for other in others for word in shared[other]})
+    if is_named or any(tool.writes for tool in tools.values()):
+        return (name,)
+    return (name, *others)
+
+
+def _rivals(turn: Turn, name: str, choices: Sequence[Choice]) -> list[Tool]:
+    choice = next((choice for choice in choices if choice.path == _PATH), None)
+    shown = [other for other, _ in choice.shares] if choice is not None else []
+    known = turn.settings.tools
+    tools = {other: known[other] for other in dict.fromkeys([name, *shown]) if other in known}
+    return [tools[rival] for rival in rival_lookups(name, tools, ask=turn.ask)]
+
+
+def _goes_on(turn: Turn) -> bool:
+    return bool(turn.view.recent) and len(words_of(turn.ask)) < _LEAST_WORDS
+
+
+async def _nats(turn: Turn, descriptions: Sequence[str]) -> tuple[float, ...]:
+    """Return how probable the ask is for each, empty where the model cannot say."""
+    scoring = Scoring(
+        head=render("guided.fitting") + "\n\n",
+        openings=tuple(render("guided.fitting-tool", description=each) for each in descriptions),
+        text=f" {' '.join(turn.ask.split())}\n",
+    )
+    return await score(turn, scoring) or ()
+
+
+def _spelled(tool: Tool) -> str:
+    return tool.name.replace("_", " ")
+
+
+def _in_short(tool: Tool) -> str:
+    """Return what a tool does, in a line: whole sentences as far as they go, its name if none."""
+    text = " ".join(tool.description.split()) or _spelled(tool)
+    kept = ""
+    for sentence in _SENTENCE.split(text):
+        if kept and len(kept) + len(sentence) >= MOST_DESCRIPTION:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept[:MOST_DESCRIPTION]

@@ -1,0 +1,208 @@
+"""Which lookup an ask fits, asked the other way round."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goliath_local.agent import create_agent
+from goliath_local.errors import ModelUnavailable, RunCancelled
+from goliath_local.harness.fitting import (
+    FITTING,
+    LEAST_SHARE,
+    MOST_LACKING,
+    fitted_choice,
+    lacking,
+    rival_lookups,
+)
+from goliath_local.model import Choice
+from tests.harness.counting import Counting
+from tests.harness.test_looked_up_first import tool
+
+if TYPE_CHECKING:
+    from goliath_local.model import Scoring
+
+
+class Scorer(Counting):
+    """A scripted model that also says how probable a text is."""
+
+    def __init__(self, replies: list[dict[str, Any]], found: dict[str, float]) -> None:
+        super().__init__(replies)
+        self.found = {"Does something": -50.0} | found
+        self.asked: list[Scoring] = []
+
+    async def score(self, scoring: Scoring) -> tuple[float, ...]:
+        self.asked.append(scoring)
+        return tuple(
+            next(nats for word, nats in self.found.items() if word in opening)
+            for opening in scoring.openings
+        )
+
+
+DAY = tool("get_day", run=lambda args, context: {"steps": 4120}, description="Steps of today.")
+TRAINING = tool(
+    "list_training", run=lambda args, context: {"gym": "Saturday"}, description="All workouts."
+)
+ADD = tool("add_training", writes=True, description="Adds a workout.")
+
+
+def plan(name: str, share: float, *, want: str = "question") -> dict[str, Any]:
+    other = "list_training" if name == "get_day" else "get_day"
+    shares = ((name, share), (other, 1 - share))
+    choice = Choice(path="/tool", value=name, share=share, shares=shares)
+    return {
+        "json": {"want": want, "kind": "tool", "brief": "x", "tool": name},
+        "choices": [Choice(path="/want", value=want, share=0.9), choice],
+    }
+
+
+async def played(ask: str, first: dict[str, Any], found: dict[str, float]) -> Any:
+    model = Scorer([first, {"text": "On Saturday."}, {"text": "On Saturday."}], found)
+    plans = []
+    agent = create_agent(model=model, tools=[DAY, TRAINING, ADD])
+    result = await agent.run(
+        ask, on_event=lambda event: plans.append(event) if event.type == "plan" else None
+    )
+    return model, result, plans[0]
+
+
+async def test_a_lookup_for_which_the_ask_is_far_more_probable_is_made_instead():
+    found = {"Steps": -40.0, "workouts": -30.0}
+    model, result, first = await played("when was I last at the gym?", plan("get_day", 1.0), found)
+    assert [step.tool for step in result.steps] == ["list_training", None]
+    assert first.tool == "list_training"
+    assert first.brief == "when was I last at the gym?"
+    assert [choice.value for choice in first.choices] == ["question", "list_training"]
+    assert model.asked[0].text == " when was I last at the gym?\n"
+
+
+async def test_a_lookup_that_fits_about_as_well_is_left_as_planned():
+    found = {"Steps": -31.0, "workouts": -30.0}
+    _, result, first = await played("when was I last at the gym?", plan("get_day", 0.9), found)
+    assert next(step.tool for step in result.steps) == "get_day"
+    assert first.brief == "x"
+
+
+async def test_a_lookup_called_by_its_name_is_weighed_alone():
+    found = {"Steps": -40.0, "workouts": -1.0}
+    model, result, _ = await played("how many steps are it?", plan("get_day", 0.6), found)
+    assert [len(scoring.openings) for scoring in model.asked] == [2]
+    assert next(step.tool for step in result.steps) == "get_day"
+
+
+async def test_a_long_ask_is_not_weighed():
+    model, _, _ = await played("x" * 300, plan("get_day", 0.6), {})
+    assert model.asked == []
+
+
+CHANGE = {
+    "json": {"want": "change", "kind": "tool", "brief": "x", "tool": "add_training"},
+    "choices": [
+        Choice(path="/want", value="change", share=0.8, shares=(("change", 0.8), ("talk", 0.15))),
+        Choice(
+            path="/tool",
+            value="add_training",
+            share=0.6,
+            shares=(("add_training", 0.6), ("get_day", 0.4)),
+        ),
+    ],
+}
+
+
+async def test_a_change_is_not_taken_for_another():
+    found = {"Adds": -40.0, "Steps": -1.0, "workouts": -60.0}
+    model, result, _ = await played("I was at the gym", CHANGE, found)
+    assert [len(scoring.openings) for scoring in model.asked] == [2]
+    assert next(step.tool for step in result.steps) == "add_training"
+
+
+async def test_an_ask_that_fits_no_tool_is_talked_about():
+    found = {"Steps": -60.0, "workouts": -70.0, "Adds": -51.0}
+    talk = {"json": {"want": "talk", "kind": "answer", "brief": "no"}}
+    model = Scorer([CHANGE, talk, {"text": "Well done."}], found)
+    result = await create_agent(model=model, tools=[DAY, TRAINING, ADD]).run("I am so happy")
+    assert [len(scoring.openings) for scoring in model.asked] == [2, 2]
+    assert result.text == "Well done."
+    assert [step.tool for step in result.steps] == [None]
+    assert model.fake.calls[1].schema["properties"]["want"] == {"const": "talk"}
+
+
+async def test_in_the_middle_of_a_talk_a_few_words_are_not_weighed():
+    hello = {"json": {"want": "talk", "kind": "answer", "brief": "hello"}}
+    first = [hello, {"text": "Hello."}]
+    model = Scorer([*first, plan("get_day", 1.0), {"text": "4120 steps."}], {})
+    agent = create_agent(model=model, tools=[DAY, TRAINING])
+    await agent.run("hello there")
+    result = await agent.run("how far today?")
+    assert [step.tool for step in result.steps] == ["get_day", None]
+    assert model.asked == []
+
+
+async def test_a_model_that_cannot_score_after_all_plans_as_it_did():
+    class Failing(Scorer):
+        async def score(self, scoring: Scoring) -> tuple[float, ...]:
+            raise ModelUnavailable("gone")
+
+    model = Failing([plan("get_day", 1.0), {"text": "4120 steps."}], {})
+    result = await create_agent(model=model, tools=[DAY, TRAINING]).run("was I at the gym?")
+    assert [step.tool for step in result.steps] == ["get_day", None]
+
+
+async def test_a_run_that_is_cancelled_while_it_weighs_ends_there():
+    class Cancelling(Scorer):
+        async def score(self, scoring: Scoring) -> tuple[float, ...]:
+            raise RunCancelled("enough")
+
+    model = Cancelling([plan("get_day", 1.0)], {})
+    with pytest.raises(RunCancelled):
+        await create_agent(model=model, tools=[DAY, TRAINING]).run("was I at the gym?")
+
+
+async def test_a_description_is_read_as_one_line_of_whole_sentences():
+    long = tool(
+        "get_day",
+        run=lambda args, context: {"steps": 1},
+        description="Steps\nof a day. " + "More of it than anybody reads. " * 20,
+    )
+    model = Scorer([plan("get_day", 1.0), {"text": "1 step."}], {"Steps": -1.0, "workouts": -1.0})
+    await create_agent(model=model, tools=[long, TRAINING]).run("was I at the gym?")
+    opening = model.asked[0].openings[1]
+    assert opening.startswith("Function: Steps of a day. More")
+    assert opening.endswith("reads.\nPerson:")
+    assert len(opening) < 200
+
+
+def test_a_share_near_nought_counts_as_one_in_a_hundred():
+    choices = [Choice(path="/tool", value="a", share=1.0, shares=(("a", 1.0), ("b", 1e-12)))]
+
+    def value(nats: float) -> Choice:
+        found = fitted_choice(choices, {"a": 0.0, "b": nats})
+        assert found is not None
+        return found
+
+    even = value(-log(LEAST_SHARE))
+    assert even.share == pytest.approx(0.5)
+    assert sum(share for _, share in even.shares) == pytest.approx(1.0)
+    assert value(6.0).value == "b"
+    assert value(4.0).value == "a"
+    assert fitted_choice(choices, {"a": 0.0}) is None
+
+
+def test_no_tool_is_lacking_unless_all_were_weighed_and_none_fits():
+    tools = {"get_day": DAY, "list_training": TRAINING}
+    assert lacking({}, tools) == 0.0
+    assert lacking({"get_day": -9.0}, tools) == 0.0
+    assert lacking({"get_day": -9.0, "list_training": FITTING}, tools) == 0.0
+    assert lacking({"get_day": -9.0, "list_training": FITTING - 1}, tools) == 1.0
+    assert lacking({"get_day": -9.0, "list_training": -9.0}, tools) == MOST_LACKING
+
+
+def test_lookups_are_rivals_where_the_ask_names_none_of_them():
+    tools = {"get_day": DAY, "list_training": TRAINING}
+    assert rival_lookups("get_day", tools, ask="was I out?") == ("get_day", "list_training")
+    assert rival_lookups("get_day", tools, ask="my steps?") == ("get_day",)
+    assert rival_lookups("get_day", tools, ask="steps or workouts?") == ("get_day",)
+    changes = {**tools, "add_training": ADD}
+    assert rival_lookups("get_day", changes, ask="was I out?") == ("get_day",)
