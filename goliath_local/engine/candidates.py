@@ -66,7 +66,8 @@ def best_first(
     best = best_id(logits)
     yield best
     walked = ranked(logits, WALKED)
-    yield from (int(token) for token in walked if token != best)
+    possible = vocabulary.only_possible(walked, constraint)
+    yield from (int(token) for token in possible if token != best)
     rest = vocabulary.ids_starting_with(constraint.allowed_first_bytes())
     rest = np.setdiff1d(rest, walked, assume_unique=True)
     order = np.argsort(-logits[rest], kind="stable")

@@ -115,7 +115,10 @@ def draw(logits: npt.NDArray[np.float32], choosing: Choosing, odds: Odds) -> Pic
 
 def permitted_shares(logits: npt.NDArray[np.float32], choosing: Choosing) -> dict[bytes, float]:
     """Return how probable each permitted piece is among the permitted ones of the best 256."""
-    picks = [choosing.accept(int(token)) for token in _ranked(logits, choosing, WALKED)]
+    ids = _ranked(logits, choosing, WALKED)
+    if not choosing.open_piece:
+        ids = choosing.vocabulary.only_possible(ids, choosing.constraint)
+    picks = [choosing.accept(int(token)) for token in ids]
     tokens = np.array([pick.token for pick in picks if pick and not pick.is_end], dtype=np.intp)
     if not len(tokens):
         return {}
@@ -138,7 +141,9 @@ def _ranked(
     if not choosing.open_piece:
         return ranked(logits, most)
     best_id(logits)
-    ids = choosing.vocabulary.ids_beginning_with(choosing.open_piece)
+    after = choosing.constraint.advance(choosing.open_piece)
+    behind = after.allowed_first_bytes() if after is not None else ()
+    ids = choosing.vocabulary.ids_going_on(choosing.open_piece, behind)
     return ids[np.argsort(-logits[ids], kind="stable")][:most]
 
 
