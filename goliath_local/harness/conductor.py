@@ -217,24 +217,27 @@ async def _ask(turn: Turn, scope: Scope, hint: str) -> Reply | Rejected | Escala
         return reply
     if not parts.is_constrained(turn):
         return reply
-    tools = tools_in(turn, scope)
-    planned = read_plan(reply.text, scope.tools)
-    if isinstance(planned, Plan) and not turn.fit:
-        turn.fit = await fits(turn, tools, planned, reply.choices)
-    want = weighed_want(
-        reply.choices,
-        is_known=bool(guided.known(turn)),
-        names_a_change=names_what_it_changes(turn.ask, tools.values()),
-        lacking=lacking(turn.fit, tools),
-    )
-    if want is None:
-        want = _plain_want(turn, scope, reply)
+    want = _plain_want(turn, scope, reply) or await _weighed_want(turn, scope, reply)
     if want is None:
         return reply
     held = await ask_model(turn, request(turn, scope, hint=hint, want=cast("Want", want.value)))
     if isinstance(held, Escalation | Rejected):
         return held
     return replace(held, choices=(want, *held.choices))
+
+
+async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:
+    """Return what is likelier wanted after all, also by how well the ask fits the tools."""
+    tools = tools_in(turn, scope)
+    planned = read_plan(reply.text, scope.tools)
+    if isinstance(planned, Plan) and not turn.fit:
+        turn.fit = await fits(turn, tools, planned, reply.choices)
+    return weighed_want(
+        reply.choices,
+        is_known=bool(guided.known(turn)),
+        names_a_change=names_what_it_changes(turn.ask, tools.values()),
+        lacking=lacking(turn.fit, tools),
+    )
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:

@@ -206,3 +206,23 @@ def test_lookups_are_rivals_where_the_ask_names_none_of_them():
     assert rival_lookups("get_day", tools, ask="steps or workouts?") == ("get_day",)
     changes = {**tools, "add_training": ADD}
     assert rival_lookups("get_day", changes, ask="was I out?") == ("get_day",)
+
+
+async def test_the_meaning_of_a_word_is_talked_about_though_it_fits_no_tool():
+    first = {
+        "json": {"want": "question", "kind": "tool", "brief": "meaning of VPN", "tool": "get_day"},
+        "choices": [
+            Choice(
+                path="/want",
+                value="question",
+                share=0.8,
+                shares=(("question", 0.8), ("impossible", 0.15), ("talk", 0.05)),
+            ),
+            Choice(path="/tool", value="get_day", share=1.0),
+        ],
+    }
+    talk = {"json": {"want": "talk", "kind": "answer", "brief": "x"}}
+    model = Scorer([first, talk, {"text": "Virtual private network."}], {})
+    result = await create_agent(model=model, tools=[DAY, TRAINING]).run("what does VPN stand for?")
+    assert result.text == "Virtual private network."
+    assert model.fake.calls[1].schema["properties"]["want"] == {"const": "talk"}
