@@ -60,6 +60,10 @@ class PlanEvent:
     """Smallest probability share among the plan's choices, if the model gave any."""
 
     choices: tuple[Choice, ...] = ()
+    fit: float | None = None
+    """By how much the ask is likelier for the best of the tools weighed than for any, in nats; of
+    a first plan that names a tool, where the model can say."""
+
     type: Literal["plan"] = "plan"
 
 

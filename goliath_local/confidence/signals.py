@@ -36,6 +36,7 @@ SIGNALS = (
     "empty",
     "why_length",
     "ungrounded",
+    "fit",
 )
 """Names of all signals, in the order in which they are kept."""
 
@@ -47,12 +48,17 @@ TELLING = (
     "empty",
     "why_length",
     "ungrounded",
+    "fit",
 )
 """Those that a score is fitted with. Of some forty turns fourteen signals learn chance: area under
 ROC on the half not fitted, mean of both ways round, 0.71 with all and 0.76 with these."""
 
 _FLOOR = 1e-6
 """Least share that is told apart from none."""
+
+_MOST_FIT = 10.0
+_UNKNOWN_FIT = 5.0
+"""That of a turn in which none was weighed: neither good nor bad."""
 
 _NOTHING = frozenset({"", "none"})
 """How the result of a lookup reads that found nothing."""
@@ -90,6 +96,7 @@ def turn_signals(
         "empty": float(any(_found_nothing(step) for step in steps)),
         "why_length": sum(whys) / max(1, len(whys)) / 100.0,
         "ungrounded": _ungrounded(ask, trace, steps),
+        "fit": _fit(plans),
     }
 
 
@@ -102,6 +109,12 @@ def _share(plans: Sequence[PlanEvent]) -> float:
     if not plans or plans[0].confidence is None:
         return 1.0
     return max(plans[0].confidence, _FLOOR)
+
+
+def _fit(plans: Sequence[PlanEvent]) -> float:
+    """Return how well the ask fits a tool, in nats within bounds."""
+    fit = next((plan.fit for plan in plans if plan.fit is not None), _UNKNOWN_FIT)
+    return max(-_MOST_FIT, min(_MOST_FIT, fit))
 
 
 def _argument_choices(trace: Sequence[Event]) -> Iterable[Choice]:

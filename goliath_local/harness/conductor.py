@@ -83,6 +83,7 @@ async def plan(turn: Turn) -> Planned | Ending:
         why=accepted.plan.why,
         confidence=accepted.confidence,
         choices=accepted.choices,
+        fit=max(turn.fit.values(), default=None) if not turn.steps else None,
     )
     await turn.emit(event)
     turn.want = accepted.want or turn.want

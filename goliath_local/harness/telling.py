@@ -109,13 +109,16 @@ def undone(turn: Turn, text: str) -> str:
     """Return what code tells of a change left undone, in the language of the ask.
 
     Empty where it need not: the ask is in English, a change was tried, or `text`, the model's own
-    answer, is more than the ask once more.
+    answer, is in that language and more than the ask once more.
     """
     language = answer_language(turn.ask)
     is_left = turn.want in {"change", "change-if"} and not any(step.writes for step in turn.steps)
-    if language is None or not is_left or turn.alike or not _says_the_ask(turn, text):
+    if language is None or not is_left or turn.alike:
         return ""
-    return _undone(language, entry_meant(turn.ask, turn.steps))
+    entry = entry_meant(turn.ask, turn.steps)
+    if _says_the_ask(turn, text) or (entry and is_in_english_instead(turn, text)):
+        return _undone(language, entry)
+    return ""
 
 
 def _undone(language: str, found: str) -> str:

@@ -281,7 +281,7 @@ async def test_in_another_language_it_is_told_in_signs(ask, told):
     assert result.text == heard == told
 
 
-async def repeating(ask: str, *, want: str):
+async def repeating(ask: str, *, want: str, answer: str | None = None):
     """Return the model, the result and what was heard since the answer was asked for again."""
     book = {"title": "Winter Birds", "available": False}
     found = tool("look", run=lambda args, context: book)
@@ -290,7 +290,7 @@ async def repeating(ask: str, *, want: str):
         [
             {"json": {**OPEN, "want": want}},
             {"json": plan},
-            {"text": ask},
+            {"text": ask if answer is None else answer},
             {"text": ask},
         ]
     )
@@ -303,10 +303,10 @@ async def repeating(ask: str, *, want: str):
     return model, await stream.result(), heard
 
 
-async def test_a_german_ask_said_once_more_becomes_what_code_knows_of_it():
-    model, result, heard = await repeating(
-        "Falls Winter Birds gerade da ist, leg es bitte zurück", want="change-if"
-    )
+@pytest.mark.parametrize("answer", [None, "The book is not there, so I cannot put it by."])
+async def test_a_german_ask_said_once_more_or_answered_in_english_is_what_code_knows_of_it(answer):
+    ask = "Falls Winter Birds gerade da ist, leg es bitte zurück"
+    model, result, heard = await repeating(ask, want="change-if", answer=answer)
     told = "Das wurde nicht gemacht. (title: Winter Birds, available: false)"
     assert result.text == heard == told
     assert [call.label for call in model.fake.calls].count("answer") == 1
