@@ -62,16 +62,36 @@ async def fits(
     if len(turn.ask) > MOST_ASK or _goes_on(turn):
         return {}
     rivals = _rivals(turn, plan.tool, choices)
-    found = await _nats(turn, [render("guided.fitting-any"), *map(_in_short, rivals)])
+    found = await _nats(turn, [render("guided.fitting-any"), *map(in_short, rivals)])
     if not found:
         return {}
     anything, *nats = found
     fit = {tool.name: each - anything for tool, each in zip(rivals, nats, strict=True)}
     others = [tool for name, tool in tools.items() if name not in fit]
     if max(fit.values()) < FITTING and others and len(tools) <= MOST_TOOLS:
-        more = await _nats(turn, [_in_short(tool) for tool in others])
+        more = await _nats(turn, [in_short(tool) for tool in others])
         fit |= {tool.name: each - anything for tool, each in zip(others, more, strict=False)}
     return fit
+
+
+def scoring_of(ask: str, descriptions: Sequence[str]) -> Scoring:
+    """Return the question how probable the ask is behind each description. Pure."""
+    return Scoring(
+        head=render("guided.fitting") + "\n\n",
+        openings=tuple(render("guided.fitting-tool", description=each) for each in descriptions),
+        text=f" {' '.join(ask.split())}\n",
+    )
+
+
+def in_short(tool: Tool) -> str:
+    """Return what a tool does, in a line: whole sentences as far as they go, its name if none."""
+    text = " ".join(tool.description.split()) or _spelled(tool)
+    kept = ""
+    for sentence in _SENTENCE.split(text):
+        if kept and len(kept) + len(sentence) >= MOST_DESCRIPTION:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept[:MOST_DESCRIPTION]
 
 
 def lacking(fit: Mapping[str, float], tools: Mapping[str, Tool]) -> float:
@@ -139,24 +159,8 @@ def _goes_on(turn: Turn) -> bool:
 
 async def _nats(turn: Turn, descriptions: Sequence[str]) -> tuple[float, ...]:
     """Return how probable the ask is for each, empty where the model cannot say."""
-    scoring = Scoring(
-        head=render("guided.fitting") + "\n\n",
-        openings=tuple(render("guided.fitting-tool", description=each) for each in descriptions),
-        text=f" {' '.join(turn.ask.split())}\n",
-    )
-    return await score(turn, scoring) or ()
+    return await score(turn, scoring_of(turn.ask, descriptions)) or ()
 
 
 def _spelled(tool: Tool) -> str:
     return tool.name.replace("_", " ")
-
-
-def _in_short(tool: Tool) -> str:
-    """Return what a tool does, in a line: whole sentences as far as they go, its name if none."""
-    text = " ".join(tool.description.split()) or _spelled(tool)
-    kept = ""
-    for sentence in _SENTENCE.split(text):
-        if kept and len(kept) + len(sentence) >= MOST_DESCRIPTION:
-            break
-        kept = f"{kept} {sentence}".strip()
-    return kept[:MOST_DESCRIPTION]
