@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from goliath_local.model import Model, Reply, Request
 
 
+_PASSED_ON = ("capabilities", "count_text", "count_request", "render_request", "score")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call of a model: what was asked, what came back."""
@@ -52,9 +55,14 @@ class RecordingModel:
     def __init__(self, model: Model) -> None:
         self.calls: list[Call] = []
         self._model = model
+        # Offered is what the model offers. Attributes, since from Python 3.12 on a protocol looks
+        # for those and asks no __getattr__.
+        for name in _PASSED_ON:
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
 
     def __getattr__(self, name: str) -> Any:
-        """Offer what else the model offers: its capabilities and its counting."""
+        """Offer whatever else the model has."""
         return getattr(self._model, name)
 
     async def generate(self, request: Request) -> Reply:

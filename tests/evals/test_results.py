@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -11,6 +12,8 @@ from goliath_local.evals import fixtures, perfect_model, run_evals
 from goliath_local.evals.about import about_run, prompts_sha256
 from goliath_local.evals.record import RecordingModel
 from goliath_local.evals.results import attempt_json, passes, read_record
+from goliath_local.model import CountingModel, ScoringModel
+from tests.harness.counting import Counting
 
 LIST = fixtures[0]
 
@@ -73,3 +76,11 @@ def test_an_empty_record_says_how_to_make_one():
 
 def test_the_prompts_have_one_hash():
     assert len(prompts_sha256()) == 64
+
+
+def test_a_recorded_model_has_what_the_model_has_where_protocols_look():
+    counting, plain = RecordingModel(Counting([])), RecordingModel(perfect_model(fixtures[0]))
+    assert inspect.getattr_static(counting, "count_request", None) is not None
+    assert isinstance(counting, CountingModel)
+    assert not isinstance(counting, ScoringModel)
+    assert not isinstance(plain, CountingModel)
