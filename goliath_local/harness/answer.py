@@ -144,7 +144,7 @@ def _prose_attempt(turn: Turn, *, point: str, why: str) -> Attempt:
     first: list[Said] = []
 
     async def attempt(_: int, hint: str) -> Said | Rejected | Escalation:
-        plain = undone(turn, first[0][0]) if first else ""
+        plain = undone(turn, first[0][0], why) if first else ""
         if plain:
             return _spoken(turn, plain)
         draft = request(turn, point=point, why=why, hint=hint)

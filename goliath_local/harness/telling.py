@@ -105,8 +105,10 @@ def plain_answer(turn: Turn, why: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def undone(turn: Turn, text: str) -> str:
+def undone(turn: Turn, text: str, why: str) -> str:
     """Return what code tells of a change left undone, in the language of the ask.
+
+    With the entry that was found, or the plan's reason where that is not one.
 
     Empty where it need not: the ask is in English, a change was tried, or `text`, the model's own
     answer, is in that language and more than the ask once more.
@@ -117,7 +119,7 @@ def undone(turn: Turn, text: str) -> str:
         return ""
     entry = entry_meant(turn.ask, turn.steps)
     if _says_the_ask(turn, text) or (entry and is_in_english_instead(turn, text)):
-        return _undone(language, entry)
+        return _undone(language, entry or why)
     return ""
 
 

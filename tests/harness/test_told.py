@@ -281,10 +281,12 @@ async def test_in_another_language_it_is_told_in_signs(ask, told):
     assert result.text == heard == told
 
 
-async def repeating(ask: str, *, want: str, answer: str | None = None):
+BOOK = {"title": "Winter Birds", "available": False}
+
+
+async def repeating(ask: str, *, want: str, answer: str | None = None, things=BOOK):
     """Return the model, the result and what was heard since the answer was asked for again."""
-    book = {"title": "Winter Birds", "available": False}
-    found = tool("look", run=lambda args, context: book)
+    found = tool("look", run=lambda args, context: things)
     plan = {"why": "It is out.", "kind": "answer", "brief": "it is out"}
     model = Counting(
         [
@@ -310,6 +312,13 @@ async def test_a_german_ask_said_once_more_or_answered_in_english_is_what_code_k
     told = "Das wurde nicht gemacht. (title: Winter Birds, available: false)"
     assert result.text == heard == told
     assert [call.label for call in model.fake.calls].count("answer") == 1
+
+
+async def test_where_no_one_entry_is_meant_the_reason_is_told():
+    things = [{"title": "Tides", "shelf": "S2"}, {"title": "Knots", "shelf": "S3"}]
+    ask = "Falls das Buch gerade da ist, leg es bitte zurück"
+    _, result, _ = await repeating(ask, want="change-if", things=things)
+    assert result.text == "Das wurde nicht gemacht. (It is out.)"
 
 
 @pytest.mark.parametrize(
