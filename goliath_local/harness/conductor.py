@@ -20,7 +20,7 @@ from goliath_local.extensions import (
     patch_scope,
 )
 from goliath_local.harness import guided, judge, parts
-from goliath_local.harness.fitting import fits, fitted_choice, lacking
+from goliath_local.harness.fitting import MOST_LACKING, fits, fitted_choice, lacking
 from goliath_local.harness.foregone import offer_now, plan_without_asking, tools_in
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.offer import first_needed
@@ -231,14 +231,21 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     """Return what is likelier wanted after all, also by how well the ask fits the tools."""
     tools = tools_in(turn, scope)
     planned = read_plan(reply.text, scope.tools)
-    if isinstance(planned, Plan) and not turn.fit:
-        turn.fit = await fits(turn, tools, planned, reply.choices)
-    return weighed_want(
-        reply.choices,
-        is_known=bool(guided.known(turn)),
-        names_a_change=names_what_it_changes(turn.ask, tools.values()),
-        lacking=lacking(turn.fit, tools),
-    )
+    is_known = bool(guided.known(turn))
+    names_a_change = names_what_it_changes(turn.ask, tools.values())
+
+    def weighed(nats: float) -> Choice | None:
+        return weighed_want(
+            reply.choices, is_known=is_known, names_a_change=names_a_change, lacking=nats
+        )
+
+    settled = weighed(0.0)
+    if settled is not None or isinstance(planned, Rejected):
+        return settled
+    if not turn.fit:
+        is_open = weighed(MOST_LACKING) is not None
+        turn.fit = await fits(turn, tools, planned, reply.choices, is_open=is_open)
+    return weighed(lacking(turn.fit, tools))
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:

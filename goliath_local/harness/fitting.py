@@ -51,24 +51,38 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 
 async def fits(
-    turn: Turn, tools: Mapping[str, Tool], plan: Plan, choices: Sequence[Choice]
+    turn: Turn,
+    tools: Mapping[str, Tool],
+    plan: Plan,
+    choices: Sequence[Choice],
+    *,
+    is_open: bool,
 ) -> dict[str, float]:
     """Return how well the ask fits the planned tool and those it might be instead, in nats.
 
     All of them, where it fits none of those. Empty where nothing was weighed.
+
+    Args:
+        turn: the turn.
+        tools: those of this attempt.
+        plan: the first.
+        choices: its choices.
+        is_open: whether the lack of a fitting tool would change what is wanted.
     """
     if plan.tool is None or plan.tool not in tools:
         return {}
     if len(turn.ask) > MOST_ASK or _goes_on(turn):
         return {}
     rivals = _rivals(turn, plan.tool, choices)
+    if len(rivals) < 2 and not is_open:
+        return {}
     found = await _nats(turn, [render("guided.fitting-any"), *map(in_short, rivals)])
     if not found:
         return {}
     anything, *nats = found
     fit = {tool.name: each - anything for tool, each in zip(rivals, nats, strict=True)}
     others = [tool for name, tool in tools.items() if name not in fit]
-    if max(fit.values()) < FITTING and others and len(tools) <= MOST_TOOLS:
+    if is_open and max(fit.values()) < FITTING and others and len(tools) <= MOST_TOOLS:
         more = await _nats(turn, [in_short(tool) for tool in others])
         fit |= {tool.name: each - anything for tool, each in zip(others, more, strict=False)}
     return fit
