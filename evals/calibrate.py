@@ -1,4 +1,4 @@
-"""Fits the score of a turn: `python -m evals.calibrate RECORD.jsonl [--write NAME]`."""
+"""Fits the score of a turn: `python -m evals.calibrate RECORD … [--check RECORD]`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ KEPT = ("turns", "wrong", "auc", "risk_coverage_area", "risk_at_80", "brier")
 def main() -> int:
     """Fit, check, print; write the numbers where that was asked for."""
     args = arguments()
-    found = calibrate(load_record(args.record), ridge=args.ridge)
+    record = [kept for path in args.records for kept in load_record(path)]
+    others = load_record(args.check) if args.check else ()
+    found = calibrate(record, others=others, ridge=args.ridge)
     print(format_calibration(found))
     if args.write:
         if found.score.model_sha256 is None:
@@ -36,7 +38,12 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     """Return what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m evals.calibrate", description=__doc__)
-    parser.add_argument("record", type=Path, help="made with: python -m evals dev --out RECORD")
+    parser.add_argument(
+        "records", type=Path, nargs="+", help="made with: python -m evals dev --out RECORD"
+    )
+    parser.add_argument(
+        "--check", type=Path, help="fit on all of the records and check on this one, not on halves"
+    )
     parser.add_argument("--ridge", type=float, default=RIDGE, help="pull towards no weight at all")
     parser.add_argument("--write", metavar="NAME", help="keep it for the card of that name")
     return parser.parse_args()

@@ -89,13 +89,21 @@ class Calibration:
     """A score fitted on the second half, on the first: what the cut between them decides."""
 
 
-def calibrate(record: Sequence[Kept], *, ridge: float = RIDGE) -> Calibration:
+def calibrate(
+    record: Sequence[Kept], *, others: Sequence[Kept] = (), ridge: float = RIDGE
+) -> Calibration:
     """Return the score of a record's model.
+
+    Args:
+        record: it is fitted on one half of this, and checked on the other.
+        others: it is fitted on the whole record, and checked on these, where there are any.
+        ridge: pull towards no weight at all.
 
     Raises:
         ConfigError: there are too few right or wrong turns to say anything.
     """
-    fit, check = halves(seen_turns(record))
+    seen = seen_turns(record)
+    fit, check = (seen, seen_turns(others)) if others else halves(seen)
     for name, half in (("fitted", fit), ("checked", check)):
         wrong = sum(turn.is_wrong for turn in half)
         if min(wrong, len(half) - wrong) < _LEAST:

@@ -180,6 +180,22 @@ def test_a_record_gives_a_score_that_can_be_kept():
     assert "area under ROC" in format_calibration(found)
 
 
+def test_a_score_can_be_checked_on_a_record_of_its_own():
+    rng = random.Random(2)
+
+    def lines(first: int) -> list[str]:
+        shares = [rng.random() for _ in range(40)]
+        return [
+            attempt(first + n, share=share, wrong=(0,) if rng.random() > share else ())
+            for n, share in enumerate(shares)
+        ]
+
+    record, others = (read_record(lines(first), source="r") for first in (0, 100))
+    found = calibrate(record, others=others)
+    assert (found.fitted.turns, found.checked.turns) == (40, 40)
+    assert found.score == calibrate(record, others=others[:30]).score
+
+
 def test_too_few_wrong_turns_say_nothing_and_that_is_told():
     lines = [attempt(n) for n in range(30)]
     with pytest.raises(ConfigError, match="0 wrong turns"):
