@@ -122,7 +122,15 @@ def _asked(node: Any, said: str, *, optional: bool) -> Any:
     found = [choice for choice in choices or () if _is_said(choice, said)]
     if found:
         return {**node, "enum": found}
-    return {"anyOf": [{"type": "null"}, node]} if optional else node
+    return {"anyOf": [{"type": "null"}, _not_empty(node)]} if optional else node
+
+
+def _not_empty(node: Any) -> Any:
+    """Return the schema of an object that says something: an empty one is told by null."""
+    if not isinstance(node, Mapping) or node.get("type") != "object":
+        return node
+    may_be_empty = node.get("properties") and not node.get("required")
+    return {"minProperties": 1, **node} if may_be_empty else node
 
 
 def _is_said(choice: Any, said: str) -> bool:

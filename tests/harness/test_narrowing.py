@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from goliath_local.grammar import compile_schema
 from goliath_local.harness.guided import CHANGES_NAMED
 from goliath_local.harness.offer import offer
 from goliath_local.prompts import changes_made, done_just_now, fact_lines, is_conditional
@@ -223,6 +224,27 @@ def test_spelled_out_a_tool_that_requires_nothing_can_miss_nothing():
     shape = spelled_out(argument_schema(tool(properties=("due",), required=())))
     assert list(shape.schema["properties"]) == ["due"]
     assert shape.missing is None
+
+
+def test_an_optional_object_is_null_or_says_something():
+    budget = {"type": "object", "properties": {"min": {"type": "number"}}}
+    one = define_tool(
+        name="find",
+        description="x",
+        parameters={
+            "type": "object",
+            "properties": {"budget": budget, "any": {"type": "object"}},
+            "additionalProperties": False,
+        },
+        execute=lambda args, context: None,
+    )
+    shape = spelled_out(argument_schema(one)).schema
+    grammar = compile_schema(shape)
+    fits = {
+        budget: grammar.accepts(f'{{"budget":{budget},"any":{{}}}}')
+        for budget in ("null", "{}", '{"min":3}')
+    }
+    assert fits == {"null": True, "{}": False, '{"min":3}': True}
 
 
 def chooser():
