@@ -75,10 +75,10 @@ from goliath_local.engine.native.session import Session
 
 once = Session._evaluate_batch
 
-def endless(self, ids, *, want_logits):
+def endless(self, ids, *, outputs):
     while True:
         before = self.length
-        once(self, ids, want_logits=want_logits)
+        once(self, ids, outputs=outputs)
         self.truncate(before)
 
 Session._evaluate_batch = endless

@@ -90,7 +90,10 @@ async def test_constrained_plans_and_arguments_are_never_rejected(agent_of):
         plans = [event for event in result.trace if event.type == "plan"]
         calls = [event for event in result.trace if event.type == "model"]
         asked = [plan for plan in plans if plan.choices]
-        assert len(asked) == [event.stage for event in calls].count("conductor") > 0
+        # Where something else is likelier wanted, the first plan is asked for with that.
+        again = [event.stage for event in calls].count("conductor") - len(asked)
+        assert asked
+        assert again in {0, 1}
         for plan in plans:
             assert (plan.tool is not None) == (plan.kind == "tool")
         for plan in asked:
