@@ -24,7 +24,7 @@ from goliath_local.engine.sampling import Odds
 from goliath_local.engine.settings import MAX_SEED, MAX_TEXT_BYTES, verify_real, verify_whole
 from goliath_local.engine.vocabulary import Vocabulary
 from goliath_local.engine.worker import Worker
-from goliath_local.errors import ContextFull, ModelUnavailable, RunCancelled
+from goliath_local.errors import ConfigError, ContextFull, ModelUnavailable, RunCancelled
 from goliath_local.model import PromptTokens, Reply, Stage, Usage
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class LocalModel:
         Head, opening and text are evaluated as they are, without a chat template.
 
         Raises:
+            ConfigError: an opening or the text is empty.
             ContextFull: they do not fit the window; nothing was evaluated.
             EngineBusy: another caller has the model, and the settings say not to wait.
             ModelUnavailable: the model is closed, or was loaded before a fork.
@@ -212,6 +213,8 @@ class LocalModel:
         encode = self._remembering_encoder.encode
         head, text = (encode(each, control=False) for each in (scoring.head, scoring.text))
         openings = [encode(opening, control=False) for opening in scoring.openings]
+        if not text or not all(openings):
+            raise ConfigError("Every opening and the text to be scored need at least one token.")
         part = PromptPart(
             name=SCORED,
             ids=head if start_id is None else (start_id, *head),

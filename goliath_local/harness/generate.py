@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from goliath_local.budget import choose_counter, estimate_tokens, plan_budget
@@ -90,7 +91,9 @@ async def score(turn: Turn, scoring: Scoring) -> tuple[float, ...] | None:
         return await settle(model.score(asked), turn.cancel)
 
     found = await _guarded(turn, ask)
-    return None if isinstance(found, Escalation | Rejected) else found
+    if isinstance(found, Escalation | Rejected) or len(found) != len(scoring.openings):
+        return None
+    return tuple(found) if all(map(isfinite, found)) else None
 
 
 async def with_one_retry(

@@ -352,6 +352,12 @@ async def test_a_text_that_does_not_fit_is_refused_before_anything_is_evaluated(
         await tiny.score(scoring(" word" * 5000))
 
 
+@pytest.mark.parametrize(("openings", "text"), [(("",), " Paris"), (PLACES, "")])
+async def test_nothing_to_score_is_refused(tiny: LocalModel, openings: tuple[str, ...], text: str):
+    with pytest.raises(ConfigError, match="at least one token"):
+        await tiny.score(scoring(text, openings=openings))
+
+
 async def test_scoring_stops_when_it_is_told_to(tiny: LocalModel):
     cancel = CancelToken()
     cancel.cancel("enough")

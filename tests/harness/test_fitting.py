@@ -140,10 +140,15 @@ async def test_in_the_middle_of_a_talk_a_few_words_are_not_weighed():
     assert model.asked == []
 
 
-async def test_a_model_that_cannot_score_after_all_plans_as_it_did():
+@pytest.mark.parametrize(
+    "found", [ModelUnavailable("gone"), (), (1.0,) * 9, (float("nan"),) * 3, (-float("inf"),) * 3]
+)
+async def test_a_model_that_cannot_score_after_all_plans_as_it_did(found: Any):
     class Failing(Scorer):
         async def score(self, scoring: Scoring) -> tuple[float, ...]:
-            raise ModelUnavailable("gone")
+            if isinstance(found, Exception):
+                raise found
+            return found
 
     model = Failing([plan("get_day", 1.0), {"text": "4120 steps."}], {})
     result = await create_agent(model=model, tools=[DAY, TRAINING]).run("was I at the gym?")
