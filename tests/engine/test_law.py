@@ -3,10 +3,12 @@
 For one file, one build and one list of parts it does not matter whether the cache is cold, warm,
 truncated, restored from memory or from disk, or prewarmed. Two real models, 42 requests each; what
 does not depend on the weights (the order of requests, disk, threads) is tried on the smaller one.
+`GOLIATH_TEST_LAW_CARD` names another one to be tried as well: `qwen2.5-coder-1.5b` takes minutes.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +30,13 @@ pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 REQUESTS = session()
 SMALLER = "smollm2-135m"
+MORE = tuple(filter(None, [os.environ.get("GOLIATH_TEST_LAW_CARD")]))
 
 
 smaller_only = pytest.mark.parametrize("card_name", [SMALLER], indirect=True, scope="module")
 
 
-@pytest.fixture(scope="module", params=[SMALLER, "qwen2.5-coder-0.5b"])
+@pytest.fixture(scope="module", params=[SMALLER, "qwen2.5-coder-0.5b", *MORE])
 def card_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
