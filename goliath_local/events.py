@@ -61,8 +61,8 @@ class PlanEvent:
 
     choices: tuple[Choice, ...] = ()
     fit: float | None = None
-    """By how much the ask is likelier for the best of the tools weighed than for any, in nats; of
-    a first plan that names a tool, where the model can say."""
+    """By how much the ask is likelier for the tool of a first plan than for any, in nats, where
+    that was weighed."""
 
     type: Literal["plan"] = "plan"
 

@@ -20,7 +20,7 @@ from goliath_local.extensions import (
     patch_scope,
 )
 from goliath_local.harness import guided, judge, parts
-from goliath_local.harness.fitting import MOST_LACKING, fits, fitted_choice, lacking
+from goliath_local.harness.fitting import MOST_LACKING, fits, fitted_choice, lacking, rival_fits
 from goliath_local.harness.foregone import offer_now, plan_without_asking, tools_in
 from goliath_local.harness.generate import ask_model, with_one_retry
 from goliath_local.harness.offer import first_needed
@@ -83,11 +83,18 @@ async def plan(turn: Turn) -> Planned | Ending:
         why=accepted.plan.why,
         confidence=accepted.confidence,
         choices=accepted.choices,
-        fit=max(turn.fit.values(), default=None) if not turn.steps else None,
+        fit=_fit_of(turn, accepted),
     )
     await turn.emit(event)
     turn.want = accepted.want or turn.want
     return _unsure(turn, accepted) or accepted
+
+
+def _fit_of(turn: Turn, accepted: Planned) -> float | None:
+    """Return the fit of the tool that the model's own first plan names, if it was weighed."""
+    if turn.steps or not accepted.choices:
+        return None
+    return turn.fit.get(accepted.plan.tool or "")
 
 
 def _unsure(turn: Turn, accepted: Planned) -> Escalation | None:
@@ -201,7 +208,7 @@ def _amended(
     tool, brief = tool_by_name(choices, plan.brief) or plan.tool, plan.brief
     if turn.steps:
         return replace(plan, tool=tool), choices
-    fitted = fitted_choice(choices, turn.fit) if tool == plan.tool else None
+    fitted = fitted_choice(choices, rival_fits(turn, plan, choices)) if tool == plan.tool else None
     if fitted is not None and fitted.value != tool:
         # An order for another tool would mislead the worker; the ask itself does not.
         tool, brief = fitted.value, clip(turn.ask, BRIEF_CHARACTERS)
@@ -242,10 +249,12 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     settled = weighed(0.0)
     if settled is not None or isinstance(planned, Rejected):
         return settled
-    if not turn.fit:
-        is_open = weighed(MOST_LACKING) is not None
-        turn.fit = await fits(turn, tools, planned, reply.choices, is_open=is_open)
-    return weighed(lacking(turn.fit, tools))
+    # What was said before, or is told by a hook, the fit does not see; a tool left out may fit.
+    is_whole = len(tools) == len(turn.settings.tools) and not scope.context_text
+    may_lack = is_whole and not turn.view.recent
+    is_open = may_lack and weighed(MOST_LACKING) is not None
+    turn.fit = await fits(turn, tools, planned, reply.choices, is_open=is_open)
+    return weighed(lacking(turn.fit, tools)) if is_open else None
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:

@@ -159,6 +159,17 @@ def rival_lookups(name: str, tools: Mapping[str, Tool], *, ask: str) -> tuple[st
     return (name, *others)
 
 
+def rival_fits(turn: Turn, plan: Plan, choices: Sequence[Choice]) -> dict[str, float]:
+    """Return the fits of the planned tool and those it might be instead, of all that were weighed.
+
+    A tool that changes something is never put in another's place, nor the other way round.
+    """
+    if plan.tool is None or plan.tool not in turn.settings.tools:
+        return {}
+    rivals = (tool.name for tool in _rivals(turn, plan.tool, choices))
+    return {name: turn.fit[name] for name in rivals if name in turn.fit}
+
+
 def _rivals(turn: Turn, name: str, choices: Sequence[Choice]) -> list[Tool]:
     choice = next((choice for choice in choices if choice.path == _PATH), None)
     shown = [other for other, _ in choice.shares] if choice is not None else []

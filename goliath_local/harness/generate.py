@@ -88,12 +88,13 @@ async def score(turn: Turn, scoring: Scoring) -> tuple[float, ...] | None:
     asked = replace(scoring, cancel=turn.cancel)
 
     async def ask() -> tuple[float, ...]:
-        return await settle(model.score(asked), turn.cancel)
+        said: tuple[float, ...] = await settle(model.score(asked), turn.cancel)
+        found = tuple(map(float, said))
+        is_sound = len(found) == len(scoring.openings) and all(map(isfinite, found))
+        return found if is_sound else ()
 
     found = await _guarded(turn, ask)
-    if isinstance(found, Escalation | Rejected) or len(found) != len(scoring.openings):
-        return None
-    return tuple(found) if all(map(isfinite, found)) else None
+    return None if isinstance(found, Escalation | Rejected) else found or None
 
 
 async def with_one_retry(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goliath_local.tools import Tool
 
 _SEVERAL = re.compile(
-    r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|or|oder|ou|o)\b|(?<!\S)(?:और|फिर|या)(?!\S)|[;&和跟还]"
+    r"(?i)\b(and|then|also|und|dann|et|puis|y|e|luego|or|oder|ou|o)\b|(?<![\w\u0900-\u0963])(?:और|फिर|या)(?![\w\u0900-\u0963])|[;&和跟还]"
 )
 """What stands between two wishes, in the languages of the evals; an ask without it has one."""
 

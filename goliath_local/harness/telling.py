@@ -64,8 +64,11 @@ def is_in_english_instead(turn: Turn, text: str) -> bool:
 
 
 def is_the_ask(turn: Turn, text: str) -> bool:
-    """Return whether an answer is nothing but the ask once more, perhaps in other endings."""
-    return _repeats(text, turn.ask, almost=True)
+    """Return whether an answer is nothing but the ask once more.
+
+    After a change other endings make a difference: "added" is not "add".
+    """
+    return _repeats(text, turn.ask, almost=not _has_changed(turn))
 
 
 def _in_another_language(turn: Turn, text: str) -> Rejected | None:
@@ -87,7 +90,7 @@ def _repeated(turn: Turn, text: str, why: str) -> Rejected | None:
 def _says_the_ask(turn: Turn, text: str) -> bool:
     """Return whether an answer is the ask once more, or its condition as if it were still open."""
     is_open = turn.want == "change-if" and not _has_changed(turn) and opens_with_condition(text)
-    return is_open or _repeats(text, turn.ask, almost=not _has_changed(turn))
+    return is_open or is_the_ask(turn, text)
 
 
 def plain_answer(turn: Turn, why: str) -> str:
@@ -111,16 +114,15 @@ def undone(turn: Turn, text: str, why: str) -> str:
     With the entry that was found, or the plan's reason where that is not one.
 
     Empty where it need not: the ask is in English, a change was tried, or `text`, the model's own
-    answer, is in that language and more than the ask once more.
+    answer, is more than the ask once more.
     """
     language = answer_language(turn.ask)
     is_left = turn.want in {"change", "change-if"} and not any(step.writes for step in turn.steps)
     if language is None or not is_left or turn.alike:
         return ""
-    entry = entry_meant(turn.ask, turn.steps)
-    if _says_the_ask(turn, text) or (entry and is_in_english_instead(turn, text)):
-        return _undone(language, entry or why)
-    return ""
+    if _is_question(text) or not _repeats(text, turn.ask, almost=True):
+        return ""
+    return _undone(language, entry_meant(turn.ask, turn.steps) or why)
 
 
 def _undone(language: str, found: str) -> str:

@@ -37,14 +37,14 @@ _LARGE = re.compile(r"(?i)k|thousand|millions?|tausend|millionen?|mille|mil|mill
 _BELOW_ZERO = re.compile(r"(?i)\b(minus|negative|moins|menos)\s*\d|零下|below zero")
 _TURNED_ROUND = re.compile(
     r"(?i)\b(no|not|cannot|never|nobody|nothing|none|without|kein\w*|nicht\w?|nie|niemals|ohne|pas|ne|"
-    r"jamais|rien|sans|nunca|nada|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|(?<!\S)मत(?!\S)"
+    r"jamais|rien|sans|nunca|nada|sin|leave|skip|keep|lass|lassen|laisse|deja)\b|n['\u2019]t\b|不(?!到)|没|नहीं|(?<![\w\u0900-\u0963])मत(?![\w\u0900-\u0963])"
 )
 """What turns a condition, or what depends on it, into its contrary."""
 
 _JOINED = re.compile(
     r"(?i)\b(and|or|und|oder|et|ou|y|o|total|together|average|altogether|zusammen|insgesamt|"
     r"all|every|each|both|any|anything|something|one|alle|jed\w+|beide|tous|toutes|chaque|todos|todas|cada)\b|"
-    r"且|或|都|(?<!\S)(?:और|या)(?!\S)"
+    r"且|或|都|(?<![\w\u0900-\u0963])(?:और|या)(?![\w\u0900-\u0963])"
 )
 """What asks for more than one comparison."""
 

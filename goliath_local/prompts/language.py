@@ -33,7 +33,8 @@ _SMALL_WORDS: Final[Mapping[str, frozenset[str]]] = {
         "dimanche aujourd'hui",
         "Spanish": "el los las una unos es y mis me que en para por con del al qué cuál cuándo "
         "cuánto cuántos está están hay se mañana hoy pon añade dónde quién tengo ya la de lunes "
-        "martes miércoles jueves viernes sábado domingo tiene",
+        "martes miércoles jueves viernes sábado domingo tiene si hace menos más enciende "
+        "apaga cierra abre baja sube avísame pasa supera",
         "Portuguese": "o os as um uma não que para com por meu minha você amanhã hoje tenho são "
         "está me de do da no na em e é",
         "Italian": "il lo gli di che è un una per con mi sono ho della domani oggi le la e non ci",

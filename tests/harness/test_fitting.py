@@ -118,6 +118,28 @@ async def test_a_change_is_not_taken_for_another():
     assert next(step.tool for step in result.steps) == "add_training"
 
 
+@pytest.mark.parametrize("planned", ["add_training", "get_day"])
+async def test_though_none_fits_a_change_takes_no_place_and_loses_none(planned: str):
+    other = "get_day" if planned == "add_training" else "add_training"
+    first = {
+        "json": {"want": "change", "kind": "tool", "brief": "x", "tool": planned},
+        "choices": [
+            Choice(
+                path="/want", value="change", share=0.8, shares=(("change", 0.8), ("talk", 0.15))
+            ),
+            Choice(path="/tool", value=planned, share=1.0, shares=((planned, 1.0), (other, 0.0))),
+        ],
+    }
+    nats = {"Adds": -49.0, "Steps": -49.0, "workouts": -60.0}
+    better = {"add_training": "Steps", "get_day": "Adds"}[planned]
+    closing = {"json": {"why": "It is known.", "kind": "answer", "brief": "done"}}
+    replies = [first, *([closing] if planned == "get_day" else []), {"text": "x"}, {"text": "x"}]
+    model = Scorer(replies, nats | {better: -40.0})
+    result = await create_agent(model=model, tools=[DAY, TRAINING, ADD]).run("I was at the gym")
+    assert len(model.asked) == 2
+    assert next(step.tool for step in result.steps) == planned
+
+
 async def test_an_ask_that_fits_no_tool_is_talked_about():
     found = {"Steps": -60.0, "workouts": -70.0, "Adds": -51.0}
     talk = {"json": {"want": "talk", "kind": "answer", "brief": "no"}}
@@ -141,7 +163,16 @@ async def test_in_the_middle_of_a_talk_a_few_words_are_not_weighed():
 
 
 @pytest.mark.parametrize(
-    "found", [ModelUnavailable("gone"), (), (1.0,) * 9, (float("nan"),) * 3, (-float("inf"),) * 3]
+    "found",
+    [
+        ModelUnavailable("gone"),
+        (),
+        (1.0,) * 9,
+        (float("nan"),) * 3,
+        (-float("inf"),) * 3,
+        None,
+        3.0,
+    ],
 )
 async def test_a_model_that_cannot_score_after_all_plans_as_it_did(found: Any):
     class Failing(Scorer):

@@ -257,3 +257,9 @@ def test_a_hindi_condition_ends_before_what_is_to_be_done():
     found = claims(ask, "indoors: 18")
     assert [(claim.signs, claim.acts) for claim in found] == [("indoors: 18 < 20", False)]
     assert claims("अगर तापमान 20 से ज़्यादा या 5 से कम हो तो बताओ", "indoors: 18") == ()
+
+
+def test_a_hindi_prohibition_is_no_order_whatever_stands_behind_it():
+    for end in ("", "।", "!", ", धन्यवाद"):
+        ask = f"अगर तापमान 20 से ज़्यादा है तो हीटर चालू करना मत{end}"
+        assert claims(ask, "temperature: 22") == ()
