@@ -36,7 +36,6 @@ SIGNALS = (
     "empty",
     "why_length",
     "ungrounded",
-    "fit",
 )
 """Names of all signals, in the order in which they are kept."""
 
@@ -51,10 +50,6 @@ with eight, 0.73 with these four, five parts left out in turn."""
 
 _FLOOR = 1e-6
 """Least share that is told apart from none."""
-
-_MOST_FIT = 10.0
-_UNKNOWN_FIT = 5.0
-"""That of a turn in which none was weighed: neither good nor bad."""
 
 _NOTHING = frozenset({"", "none"})
 """How the result of a lookup reads that found nothing."""
@@ -92,7 +87,6 @@ def turn_signals(
         "empty": float(any(_found_nothing(step) for step in steps)),
         "why_length": sum(whys) / max(1, len(whys)) / 100.0,
         "ungrounded": _ungrounded(ask, trace, steps),
-        "fit": _fit(plans),
     }
 
 
@@ -105,12 +99,6 @@ def _share(plans: Sequence[PlanEvent]) -> float:
     if not plans or plans[0].confidence is None:
         return 1.0
     return max(plans[0].confidence, _FLOOR)
-
-
-def _fit(plans: Sequence[PlanEvent]) -> float:
-    """Return how well the ask fits a tool, in nats within bounds."""
-    fit = next((plan.fit for plan in plans if plan.fit is not None), _UNKNOWN_FIT)
-    return max(-_MOST_FIT, min(_MOST_FIT, fit))
 
 
 def _argument_choices(trace: Sequence[Event]) -> Iterable[Choice]:

@@ -221,8 +221,8 @@ class LocalModel:
             template_tokens=0,
             is_head=True,
         )
-        longest = max(map(len, openings), default=0) + len(text)
-        needed = PromptTokens(total=len(part.ids) + longest, by_part={SCORED: len(part.ids)})
+        longest = len(part.ids) + max(map(len, openings), default=0) + len(text)
+        needed = PromptTokens(total=longest, by_part={SCORED: longest})
         verify_fits(needed, 0, window_tokens=self.window_tokens)
         self._loaded.session.use_flag(flag)
         forget = scoring.cancel.on_cancel(flag.stop) if scoring.cancel else _nothing
