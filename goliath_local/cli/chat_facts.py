@@ -81,6 +81,7 @@ async def next_bill(parts: Parts, memory: Memory) -> list[str]:
     request = await first_request(
         "",
         parts.tools,
+        model=parts.ready.model,
         window=parts.ready.window,
         max_steps=parts.settings.max_steps,
         facts=facts,

@@ -14,7 +14,7 @@ from goliath_local.cancel import CancelToken
 from goliath_local.cli import talk
 from goliath_local.cli.chat_facts import figures, handed_over, headline, resumed
 from goliath_local.cli.outcome import Ended, read_outcome
-from goliath_local.cli.probe import first_request
+from goliath_local.cli.probe import opening_requests
 from goliath_local.cli.problems import ExitCode, read_problem
 from goliath_local.cli.session import Asked, Parts, Session, facts
 from goliath_local.cli.shortened import shortened_results
@@ -23,6 +23,8 @@ from goliath_local.cli.signals import listening
 from goliath_local.cli.terminal import Styled
 from goliath_local.cli.words import Leave, is_word, obey
 from goliath_local.errors import ConfigError, GoliathError, RunCancelled
+from goliath_local.harness.fitting import scoring_of
+from goliath_local.model import ScoringModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,26 +206,34 @@ class Chat:
             self._view.show_call(request.input or {})
 
     async def stop_warming(self) -> None:
-        """Give up evaluating ahead."""
+        """Give up evaluating ahead, at the end of the chat."""
         if self._warming is not None and not self._warming.done():
             self._warming.cancel()
             with suppress(asyncio.CancelledError):
                 await self._warming
 
     async def _warm(self) -> None:
-        """Evaluate what every first question begins with, while the user types."""
-        prewarm = getattr(self.parts.ready.model, "prewarm", None)
+        """Evaluate what the questions of a turn begin with, while the user types.
+
+        A turn that begins meanwhile waits for the one in hand, which it needs as well.
+        """
+        model = self.parts.ready.model
+        prewarm = getattr(model, "prewarm", None)
         if prewarm is None or not self.terminal.can_ask:
             return
         with suppress(GoliathError):
-            request = await first_request(
-                "",
+            opening = await opening_requests(
                 self.tools,
+                model=model,
                 window=self.parts.ready.window,
                 max_steps=self.parts.settings.max_steps,
                 facts=facts,
             )
-            await prewarm([request])
+            for request in opening:
+                if self._view is None:
+                    await prewarm([request])
+            if self._view is None and self.tools and isinstance(model, ScoringModel):
+                await model.score(scoring_of("?", ["?"]))
 
     def _meter(self) -> str:
         if self._view is None:

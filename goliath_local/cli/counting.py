@@ -99,7 +99,12 @@ async def _counter(
 
 async def _parts(model: Model | None, tools: Sequence[Tool], settings: Settings) -> dict[str, int]:
     request = await first_request(
-        "", tools, window=settings.window, max_steps=settings.max_steps, facts=facts
+        "",
+        tools,
+        model=model,
+        window=settings.window,
+        max_steps=settings.max_steps,
+        facts=facts,
     )
     return bill(model, request)
 

@@ -6,20 +6,25 @@ Edge. An agent of its own plans with a model that only looks at the question and
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 from goliath_local.agent import create_agent
 from goliath_local.cli.tracefile import request_json
 from goliath_local.errors import ConfigError, RunCancelled
-from goliath_local.model import CountingModel
+from goliath_local.model import CountingModel, Reply, Stage
+from goliath_local.tools import takes_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goliath_local.cli.session import Parts
     from goliath_local.cli.terminal import Terminal
-    from goliath_local.model import Model, Reply, Request
+    from goliath_local.model import Model, Request
     from goliath_local.tools import Tool
+
+
+_NOTHING: Final[Mapping[Stage, str]] = {}
 
 
 class _Seen(RunCancelled):
@@ -27,21 +32,61 @@ class _Seen(RunCancelled):
 
 
 class _Onlooker:
-    """A model that keeps the question and ends the run."""
+    """A model that keeps a question and ends the run.
 
-    def __init__(self) -> None:
+    Args:
+        said: replies to the questions that come before it, by stage.
+    """
+
+    def __init__(self, said: Mapping[Stage, str]) -> None:
         self.request: Request | None = None
+        self._said = said
 
     async def generate(self, request: Request) -> Reply:
+        if request.stage in self._said:
+            return Reply(text=self._said[request.stage])
         self.request = request
         raise _Seen("seen")
 
 
+class _CountingOnlooker(_Onlooker):
+    """The same in the place of a model that counts, which is asked in other words."""
+
+    def __init__(self, said: Mapping[Stage, str], model: CountingModel) -> None:
+        super().__init__(said)
+        self.capabilities = model.capabilities
+        self.count_text = model.count_text
+        self.count_request = model.count_request
+
+
 async def first_request(
-    ask: str, tools: Sequence[Tool], *, window: int, max_steps: int, facts: Any, memory: Any = None
+    ask: str,
+    tools: Sequence[Tool],
+    *,
+    model: Model | None,
+    window: int,
+    max_steps: int,
+    facts: Any,
+    memory: Any = None,
+    said: Mapping[Stage, str] = _NOTHING,
 ) -> Request:
-    """Return the first question that a turn would put to the model."""
-    onlooker = _Onlooker()
+    """Return the first question that a turn would put to the model.
+
+    Args:
+        ask: what the user would say.
+        tools: those of the turn.
+        model: who would be asked; None: one that is remote.
+        window: tokens.
+        max_steps: most steps of the turn.
+        facts: of the agent.
+        memory: of the conversation.
+        said: replies by stage; then the first question of another stage is returned.
+
+    Raises:
+        ConfigError: no question came to be asked.
+    """
+    is_counting = isinstance(model, CountingModel)
+    onlooker = _CountingOnlooker(said, model) if is_counting else _Onlooker(said)
     agent = create_agent(
         model=onlooker,
         tools=list(tools),
@@ -55,6 +100,28 @@ async def first_request(
     if onlooker.request is None:
         raise ConfigError("No question came to be asked. Allow at least one step: --max-steps 1")
     return onlooker.request
+
+
+async def opening_requests(tools: Sequence[Tool], **options: Any) -> list[Request]:
+    """Return one question of each stage of a turn, a plan first: what they begin with is the same.
+
+    Args:
+        tools: those of the turns.
+        options: as `first_request` takes them.
+    """
+    found = [await first_request("", tools, **options)]
+    takers = [tool.name for tool in tools if takes_arguments(tool) and not tool.requires]
+    plans = [_plan("question", tool=takers[0])] if takers else []
+    for plan in [*plans, _plan("talk")] if tools else []:
+        with contextlib.suppress(ConfigError):
+            said = {Stage.CONDUCTOR: plan}
+            found.append(await first_request("?", tools, said=said, **options))
+    return found
+
+
+def _plan(want: str, *, tool: str | None = None) -> str:
+    kind = {"kind": "answer"} if tool is None else {"kind": "tool", "tool": tool}
+    return json.dumps({"want": want, "brief": "-", **kind})
 
 
 def bill(model: Model | None, request: Request) -> dict[str, int]:
@@ -78,6 +145,7 @@ async def show_first_prompt(parts: Parts, ask: str, terminal: Terminal, *, as_js
     request = await first_request(
         ask,
         parts.tools,
+        model=parts.ready.model,
         window=parts.ready.window,
         max_steps=parts.settings.max_steps,
         facts=facts,

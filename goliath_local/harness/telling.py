@@ -19,6 +19,7 @@ from goliath_local.prompts import (
     is_english_instead,
     opens_with_condition,
     render,
+    stems_of,
     untold,
 )
 
@@ -35,6 +36,9 @@ _LEAST_REPEATED = 12
 _SAME = 0.92
 """From this likeness on an answer without a change is the ask in other endings."""
 
+_MOST_DESCRIPTION = 60
+"""Characters up to which a value that is asked for is also described."""
+
 Said: TypeAlias = tuple[str, Any]
 """The text, and for a structured answer the validated value."""
 
@@ -42,7 +46,7 @@ Said: TypeAlias = tuple[str, Any]
 def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
     text, lacking = said[0], _lacking(turn)
-    if lacking and not _is_question(text):
+    if lacking and not _asks_for(turn, lacking, text):
         return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
     unsound = _in_another_language(turn, text) or _repeated(turn, text, why)
     if unsound is not None:
@@ -137,7 +141,7 @@ def completed(turn: Turn, said: Said) -> Said:
     values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
     if values:
         more = render("guided.about", values=", ".join(values))
-    elif lacking and not _is_question(text):
+    elif lacking and not _asks_for(turn, lacking, text):
         more = render("guided.asking", names=", ".join(lacking))
     elif found is not None:
         more = render("guided.found-too", entry=found.in_words())
@@ -172,13 +176,36 @@ def _left_out(turn: Turn, text: str) -> tuple[str, ...]:
 
 
 def _lacking(turn: Turn) -> tuple[str, ...]:
-    """Return the values which only the user knows, for want of which a change was not made."""
+    """Return the values which only the user knows, for want of which a change was not made.
+
+    Each by its name, with what it is described as behind it.
+    """
     last = turn.steps[-1] if turn.steps else None
     if last is None or not last.writes or last.skip_reason != "missing" or turn.alike:
         return ()
     given = last.input if isinstance(last.input, dict) else {}
-    required = turn.settings.tools[last.tool or ""].parameters.json.get("required", ())
-    return tuple(name.replace("_", " ") for name in required if name not in given)
+    schema = turn.settings.tools[last.tool or ""].parameters.json
+    nodes = schema.get("properties", {})
+    return tuple(
+        _described(name, nodes.get(name))
+        for name in schema.get("required", ())
+        if name not in given
+    )
+
+
+def _described(name: str, node: object) -> str:
+    text = node.get("description") if isinstance(node, dict) else None
+    shown = f"{name}: {text}" if isinstance(text, str) and len(text) <= _MOST_DESCRIPTION else name
+    return shown.replace("_", " ")
+
+
+def _asks_for(turn: Turn, lacking: Sequence[str], text: str) -> bool:
+    """Return whether an answer is a question, and not for a value that was given."""
+    given = turn.steps[-1].input
+    names = given if isinstance(given, dict) else {}
+    said = stems_of(text)
+    is_of_given = said & stems_of(" ".join(names).replace("_", " "))
+    return _is_question(text) and (not is_of_given or bool(said & stems_of(" ".join(lacking))))
 
 
 def _unsaid_finding(turn: Turn, text: str) -> Finding | None:

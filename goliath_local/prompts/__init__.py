@@ -27,7 +27,13 @@ from goliath_local.prompts.guided import (
     plan_turns,
     seen_by_code,
 )
-from goliath_local.prompts.known import known_already, shared_words, shares_a_word, words_of
+from goliath_local.prompts.known import (
+    known_already,
+    shared_words,
+    shares_a_word,
+    stems_of,
+    words_of,
+)
 from goliath_local.prompts.language import answer_language, is_english, is_english_instead
 from goliath_local.prompts.log import action_block, changes_made, exchange_parts, log_line
 from goliath_local.prompts.menu import MenuItem, fact_lines, schema_lines, tool_menu
@@ -79,6 +85,7 @@ __all__ = [
     "shared_words",
     "shares_a_word",
     "spoken",
+    "stems_of",
     "today_in",
     "tool_menu",
     "untold",

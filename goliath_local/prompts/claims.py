@@ -14,7 +14,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from goliath_local.prompts.compare import entry_count, fields_of, name_of
-from goliath_local.prompts.conditions import condition_of, has_one_condition, is_exception
+from goliath_local.prompts.conditions import (
+    condition_of,
+    has_one_condition,
+    is_exception,
+    without_idle_case,
+)
 from goliath_local.prompts.days import WEEKDAYS, Bound, bound_in
 from goliath_local.prompts.known import stems_of, words_of
 from goliath_local.prompts.render import render
@@ -143,6 +148,7 @@ def claims(ask: str, result: str, *, today: dt.date | None = None) -> tuple[Clai
         result: of the lookup, as the model sees it.
         today: the day it is, None where no fact says so: then no dates are compared.
     """
+    ask = without_idle_case(ask)
     condition = condition_of(ask)
     threshold = _threshold(condition)
     if threshold is None and today is not None:

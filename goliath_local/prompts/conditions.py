@@ -38,6 +38,8 @@ _FAILING = re.compile(
     r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
     r" (?:take|fit|work|go|accept|let|succeed|happen|be (?:done|made|added|accepted|possible))\b|"
     r"(?:fails|is refused|is rejected|is not possible|isn['\u2019]t possible)\b)|"
+    r"(?:and |or )?should (?:it|that|this) (?:fail|be refused|be rejected|not (?:"
+    r"work|fit|go|succeed|happen|be (?:done|made|accepted|possible)))\b|"
     r"failing that\b|"
     r"(?:wenn|falls) (?:das|es|dies) nicht (?:geht|passt|klappt|reicht|möglich ist)\b|"
     r"si (?:ça|cela) (?:ne )?(?:marche|passe|va|tient|rentre) pas\b|si c['\u2019]est impossible\b|"
@@ -51,6 +53,17 @@ _OTHERWISE = re.compile(
     r"否则|不然|वरना|नहीं तो"
 )
 """What says what to do when the condition does not hold."""
+
+_IDLE_CASE = re.compile(
+    r"(?i)[\s,;.\u2013-]*\b(?:otherwise|(?:or )?else|if not|sonst|andernfalls|sinon|autrement|"
+    r"si no|de lo contrario)\b[,:]?\s+(?:(?:please|just|bitte|einfach|then|dann|you can)\s+)*"
+    r"(?:(?:leave|keep|let|lass|lasse?n?|laisse[zr]?)\s+(?:it|that|them|things|everything|all|es|"
+    r"das|ihn|sie|alles|so|tout|ça|la|le|les|comme|be)\b|"
+    r"do nothing|don['\u2019]t (?:bother|do anything|change anything|touch it)|"
+    r"(?:mach )?nichts|ne fais rien|rien|nada|no hagas nada|d[eé]jal[oa]s?)"
+    r"(?:(?!\b(?:and|und|et|y)\b)[^.!?;\n])*(?=[.!?;\n]|$)"
+)
+"""What says that nothing is to be done when the condition does not hold."""
 
 _CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]|\sतो\s)")
 """Where a condition ends; a point or a comma within a number is no end."""
@@ -73,6 +86,11 @@ def has_second_choice(ask: str) -> bool:
     Nothing else has to hold first, so the change is tried, not looked into.
     """
     return _FAILING.search(ask) is not None and not is_conditional(ask)
+
+
+def without_idle_case(ask: str) -> str:
+    """Return the ask without "otherwise leave it as it is": that goes without saying."""
+    return _IDLE_CASE.sub("", ask)
 
 
 def has_one_condition(ask: str) -> bool:

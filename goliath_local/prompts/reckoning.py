@@ -16,7 +16,10 @@ _MEANING = re.compile(
     r"(?i)^(?:(?:look up|find|get|give|tell|explain) )?(?:the |a |an )?"
     r"(?:meanings?|definitions?|synonyms?|antonyms?|abbreviation|acronym)\b"
 )
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)?")
+_NUMBER = re.compile(
+    r"(?i)\d+(?:[.,:]\d+)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|"
+    r"hundred|thousand|half|third|quarter|percent|twice|double)\b"
+)
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u300c]|(?<!\w)['\u2018\u2019]")
 _LEAST_NUMBERS = 2
 _STEM = 6

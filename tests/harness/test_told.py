@@ -7,6 +7,7 @@ import pytest
 from goliath_local.agent import create_agent
 from goliath_local.model import Choice
 from goliath_local.prompts import render
+from goliath_local.tools import define_tool
 from tests.harness.counting import Counting
 from tests.harness.test_looked_up_first import SEND, tool
 
@@ -66,6 +67,49 @@ async def test_a_value_that_only_the_user_knows_is_asked_for():
     result = await create_agent(model=model, tools=[start]).run("Stell mir bitte einen Timer")
     assert result.text == "Der Timer ist gestellt. (minutes?)"
     assert render("guided.ask-for", names="minutes") in model.fake.calls[-1].prompt
+
+
+HEAT = define_tool(
+    name="heat",
+    description="Heats a room.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "room": {"type": "string"},
+            "target": {"type": "number", "description": "degrees Celsius"},
+        },
+        "required": ["room", "target"],
+    },
+    execute=lambda *_: "done",
+    writes=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "is_enough"),
+    [
+        ("Which room should I heat?", False),
+        ("To what target should I heat the room?", True),
+        ("How many degrees would you like in that room?", True),
+        ("How warm do you want it?", True),
+    ],
+)
+async def test_a_question_for_a_value_that_was_given_is_not_the_one_to_ask(first, is_enough):
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "heat", "brief": "heat the hall"}},
+            {"json": {"missing": "target", "room": "hall"}},
+            {"text": first},
+            *([] if is_enough else [{"text": "In which room?"}]),
+        ]
+    )
+    result = await create_agent(model=model, tools=[HEAT]).run("heat the hall for me, will you?")
+    if is_enough:
+        assert result.text == first
+    else:
+        assert result.text == "In which room? (target: degrees Celsius?)"
+        hint = render("guided.ask-for", names="target: degrees Celsius")
+        assert hint in model.fake.calls[-1].prompt
 
 
 async def test_a_change_that_several_fit_alike_is_asked_about_without_another_plan():

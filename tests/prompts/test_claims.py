@@ -157,6 +157,10 @@ def test_without_a_day_of_today_no_dates_are_compared():
         ("如果电量低于20%就开省电", "battery_percent: 25", False),
         ("si está a menos de 20 grados, enciende", "temperature: 25", False),
         ("if there are more than 2 of them, tell me", "1. name: a\n2. name: b", False),
+        ("if it's above 10, set it to 30. Otherwise keep it as it is.", "level: 12", True),
+        ("if it's above 10, pump, else leave it", "level: 9", False),
+        ("if it's above 10, pump. If not, do nothing.", "level: 9", False),
+        ("Wenn es unter 18 Grad hat, heiz, sonst lass es so", "temperature: 19", False),
     ],
 )
 def test_a_condition_that_names_no_field_is_decided_by_the_only_number(ask, result, acts):
@@ -178,6 +182,9 @@ def test_a_condition_that_names_no_field_is_decided_by_the_only_number(ask, resu
         ("if it's below 20 and the window is shut, heat", "temperature: 5"),
         ("if it's below 18, heat; if it's above 24, air", "temperature: 26"),
         ("if it's above 10, pump, otherwise ring", "level: 12"),
+        ("if it's above 10, pump, otherwise keep quiet and ring", "level: 12"),
+        ("if it's above 10, pump, otherwise leave it and ring", "level: 12"),
+        ("if it's above 10, pump, otherwise leave a note", "level: 12"),
         ("if at least one room is below 18, heat", BATH),
         ("if all disks are below 90 percent, start", DISKS),
         ("if I have more than 100 GB in total, start", DISKS),

@@ -59,6 +59,7 @@ def test_a_range_or_a_plain_number_is_no_time(ask):
     [
         ("calculate 20% of 45", "what's 20% of 45?", True),
         ("calculate the end of the film", "it starts 19:40 and takes 95 minutes, so?", True),
+        ("calculate the cost per head", "it came to 92 and there were four of us, each?", True),
         ("calculate the steps of this week", "how many steps this week?", False),
         ("translate 'guten Morgen'", "“guten Morgen” in English?", True),
         ("translate the last note", "put my last note into English", False),
@@ -87,6 +88,9 @@ def test_a_tool_for_the_very_thing_is_used():
         ("Book the court at 17:00. If it won't take that, make it 18:00.", True),
         ("copy all of it, and if that doesn't fit just the pictures", True),
         ("Stell ihn auf 17 Uhr. Falls das nicht klappt, auf 18 Uhr.", True),
+        ("Put it in the blue box, and should that not work, in the red one.", True),
+        ("Put it in the blue box, should it be refused, in the red one.", True),
+        ("should it rain, close the roof", False),
         ("if it doesn't rain, water the lawn", False),
         ("if it rains close it, and if that fails tell me", False),
         ("turn the lamp on", False),
