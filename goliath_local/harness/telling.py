@@ -39,6 +39,15 @@ _SAME = 0.92
 _MOST_DESCRIPTION = 60
 """Characters up to which a value that is asked for is also described."""
 
+_CLAIM = re.compile(
+    r"(?i)^\W*(?:(?:okay|ok|sure|done|alright|great|yes)\W+)*"
+    r"(?:I(?:['\u2019]ve| have)?|(?:it|your \w+) has been)"
+    r"(?: just| now| already)* (?:added|booked|cancel{1,2}ed|created|deleted|dimmed|locked|logged|"
+    r"marked|moved|ordered|paid|recorded|removed|reported|saved|scheduled|sent|set|started|stopped|"
+    r"switched|texted|transferred|turned|unlocked|updated|(?:wrote|written) to)\b"
+)
+"""How an answer says in English that something was done."""
+
 Said: TypeAlias = tuple[str, Any]
 """The text, and for a structured answer the validated value."""
 
@@ -48,6 +57,9 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     text, lacking = said[0], _lacking(turn)
     if lacking and not _asks_for(turn, lacking, text):
         return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
+    if _claims_a_change(turn, text):
+        hint = render("guided.not-done")
+        return Rejected(problem="the answer claims a change that was not made", hint=hint)
     unsound = _in_another_language(turn, text) or _repeated(turn, text, why)
     if unsound is not None:
         return unsound
@@ -138,6 +150,8 @@ def _undone(language: str, found: str) -> str:
 def completed(turn: Turn, said: Said) -> Said:
     """Return the second answer, with what it is about behind it if that is still untold."""
     text = said[0]
+    if _claims_a_change(turn, text):
+        return _with_more(turn, said, render("guided.not-done-said"))
     values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
     if values:
         more = render("guided.about", values=", ".join(values))
@@ -220,6 +234,17 @@ def _deciding(turn: Turn, why: str) -> Claim | None:
     """Return the comparison by which a change was left undone."""
     told = (claim for claim in claims_now(turn) if claim.text == why and not claim.acts)
     return next(told, None)
+
+
+def _claims_a_change(turn: Turn, text: str) -> bool:
+    """Return whether an answer that no tool was called for says that something was done.
+
+    Later in a talk it may speak of what was done before.
+    """
+    if turn.want != "talk" or turn.steps or turn.view.recent:
+        return False
+    could_change = any(tool.writes for tool in turn.settings.tools.values())
+    return could_change and _CLAIM.match(text) is not None
 
 
 def _has_changed(turn: Turn) -> bool:

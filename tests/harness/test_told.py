@@ -69,6 +69,33 @@ async def test_a_value_that_only_the_user_knows_is_asked_for():
     assert render("guided.ask-for", names="minutes") in model.fake.calls[-1].prompt
 
 
+WRITE = tool("send", writes=True, properties=("to",))
+TALK = {"json": {"want": "talk", "kind": "answer", "brief": "write to them"}}
+
+
+@pytest.mark.parametrize("claim", ["I wrote to Bo.", "Okay, I've sent it.", "It has been added."])
+async def test_an_answer_without_a_call_does_not_say_that_something_was_done(claim):
+    model = Counting([TALK, {"text": claim}, {"text": "I can't write to Bo."}])
+    result = await create_agent(model=model, tools=[WRITE]).run("write to Bo that I'm late")
+    assert result.text == "I can't write to Bo."
+    assert render("guided.not-done") in model.fake.calls[-1].prompt
+
+
+async def test_a_claim_that_is_kept_to_is_put_right():
+    model = Counting([TALK, {"text": "I wrote to Bo."}, {"text": "I sent it to Bo."}])
+    result = await create_agent(model=model, tools=[WRITE]).run("write to Bo that I'm late")
+    assert result.text == "I sent it to Bo. (Nothing was done.)"
+
+
+@pytest.mark.parametrize(
+    "text", ["I wrote a haiku: snow.", "Sure: I'm late, sorry.", "It is set to nine."]
+)
+async def test_other_answers_without_a_call_are_left_alone(text):
+    model = Counting([TALK, {"text": text}])
+    result = await create_agent(model=model, tools=[WRITE]).run("write a haiku on snow")
+    assert result.text == text
+
+
 HEAT = define_tool(
     name="heat",
     description="Heats a room.",
