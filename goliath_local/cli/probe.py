@@ -59,6 +59,12 @@ class _CountingOnlooker(_Onlooker):
         self.count_request = model.count_request
 
 
+def _onlooker(said: Mapping[Stage, str], model: Model | None) -> _Onlooker:
+    if isinstance(model, CountingModel):
+        return _CountingOnlooker(said, model)
+    return _Onlooker(said)
+
+
 async def first_request(
     ask: str,
     tools: Sequence[Tool],
@@ -85,8 +91,7 @@ async def first_request(
     Raises:
         ConfigError: no question came to be asked.
     """
-    is_counting = isinstance(model, CountingModel)
-    onlooker = _CountingOnlooker(said, model) if is_counting else _Onlooker(said)
+    onlooker = _onlooker(said, model)
     agent = create_agent(
         model=onlooker,
         tools=list(tools),
