@@ -240,10 +240,15 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     planned = read_plan(reply.text, scope.tools)
     is_known = bool(guided.known(turn))
     names_a_change = names_what_it_changes(turn.ask, tools.values())
+    is_order = is_conditional(turn.ask) and not turn.ask.rstrip().endswith(("?", "\uff1f"))
 
     def weighed(nats: float) -> Choice | None:
         return weighed_want(
-            reply.choices, is_known=is_known, names_a_change=names_a_change, lacking=nats
+            reply.choices,
+            is_known=is_known,
+            names_a_change=names_a_change,
+            is_order=is_order,
+            lacking=nats,
         )
 
     settled = weighed(0.0)

@@ -30,6 +30,10 @@ LEAN_WHEN_KNOWN: Final[Mapping[str, float]] = {**LEAN, "talk": 2.0}
 LEAN_WHEN_NAMED: Final[Mapping[str, float]] = {"change": 1.2}
 """What is taken for talk is a change more likely where the ask names what a tool changes."""
 
+LEAN_WHEN_ORDERED: Final[Mapping[str, float]] = {"change-if": 1.0}
+"""What is taken for a question is a change that depends on something more likely where the ask has
+a condition and does not end as a question."""
+
 TOOLLESS: Final[tuple[Want, ...]] = ("talk", "impossible")
 """Wants that no tool is called for."""
 
@@ -56,6 +60,7 @@ def weighed_want(
     *,
     is_known: bool = False,
     names_a_change: bool = False,
+    is_order: bool = False,
     lacking: float = 0.0,
 ) -> Choice | None:
     """Return the choice of what is wanted after all, None where the reply stands.
@@ -66,6 +71,7 @@ def weighed_want(
         choices: of the first plan.
         is_known: something that was said before has been shown with the ask.
         names_a_change: the ask is no question, and has the noun of a tool that changes something.
+        is_order: the ask has a condition, and does not end as a question.
         lacking: nats that count against calling a tool, since the ask fits none.
     """
     choice = next((choice for choice in choices if choice.path == _PATH), None)
@@ -76,6 +82,8 @@ def weighed_want(
         lean = {**lean, **{want: lean.get(want, 0.0) + lacking for want in TOOLLESS}}
     if names_a_change and choice.value == "talk" and not is_known:
         lean = {**lean, **LEAN_WHEN_NAMED}
+    if is_order and choice.value == "question":
+        lean = {**lean, **LEAN_WHEN_ORDERED}
     weights = {value: share * exp(lean.get(value, 0.0)) for value, share in choice.shares}
     total = sum(weights.values())
     ranked = sorted(((weight / total, value) for value, weight in weights.items()), reverse=True)

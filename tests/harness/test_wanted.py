@@ -43,6 +43,34 @@ def test_what_is_known_already_need_not_be_looked_up():
     assert value_of(weighed_want(choices, is_known=True)) == "talk"
 
 
+def test_an_order_with_a_condition_is_hardly_a_question():
+    choices = [wanted(question=0.51, **{"change-if": 0.39}, talk=0.1)]
+    assert weighed_want(choices) is None
+    assert value_of(weighed_want(choices, is_order=True)) == "change-if"
+    assert weighed_want([wanted(question=0.8, **{"change-if": 0.2})], is_order=True) is None
+    assert weighed_want([wanted(**{"change-if": 0.6}, question=0.4)], is_order=True) is None
+
+
+@pytest.mark.parametrize(
+    ("ask", "wants"),
+    [
+        ("is it open? then shut it. if not, don't.", ["question", "change-if"]),
+        ("if I leave at nine, when am I there?", ["question"]),
+        ("is it open", ["question"]),
+    ],
+)
+async def test_what_ends_as_a_question_or_has_no_condition_is_no_order(ask, wants):
+    look = {"json": {"want": "question", "kind": "tool", "tool": "find", "brief": "find"}}
+    first = {**look, "choices": [wanted(question=0.51, **{"change-if": 0.39}, talk=0.1)]}
+    replies = [first, *([look] * (len(wants) - 1)), {"text": "ok"}]
+    model = Counting(replies)
+    await create_agent(model=model, tools=[find()]).run(ask)
+    asked = [call for call in model.fake.calls if call.label == "conductor"]
+    assert len(asked) == len(wants)
+    if len(wants) > 1:
+        assert asked[1].schema["properties"]["want"] == {"const": wants[1]}
+
+
 def test_the_shares_of_what_is_wanted_after_all_are_the_weighed_ones():
     choice = weighed_want([wanted(change=0.5, impossible=0.3, talk=0.2)])
     assert choice.share == pytest.approx(0.538, abs=0.001)
