@@ -9,14 +9,25 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goliath_local.budget import clip
 from goliath_local.harness import judge, parts
 from goliath_local.harness.ambiguous import all_alike, names_of
 from goliath_local.harness.offer import Offer, first_needed, offer
-from goliath_local.prompts import entry_count, is_english, render, shared_words, shares_a_word
+from goliath_local.harness.plans import BRIEF_CHARACTERS
+from goliath_local.prompts import (
+    asks_whether,
+    entry_count,
+    fields_of,
+    is_english,
+    is_mark,
+    render,
+    shared_words,
+    shares_a_word,
+)
 from goliath_local.records import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goliath_local.extensions import Scope
     from goliath_local.harness.state import Turn
@@ -25,6 +36,9 @@ if TYPE_CHECKING:
 
 _DESCRIBED_WORDS = 2
 """Words of the ask by which a lookup is described; one may be there by chance."""
+
+_STUB_FIELDS = 2
+"""An entry with more fields is an answer by itself."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -36,6 +50,9 @@ def plan_without_asking(turn: Turn, scope: Scope) -> Plan | None:
     elsewhere = _lookup_elsewhere(turn, scope)
     if elsewhere is not None:
         return elsewhere
+    further = _read_on(turn, scope)
+    if further is not None:
+        return further
     if _has_nothing_to_choose(turn, scope):
         return Plan(kind="answer", brief=render("guided.close"))
     return None if turn.goal is None else _plan_towards(turn, scope, turn.goal)
@@ -82,6 +99,34 @@ def _lookup_elsewhere(turn: Turn, scope: Scope) -> Plan | None:
     if name is None and turn.want == "question" and turn.nearly in {tool.name for tool in others}:
         name = turn.nearly
     return None if name is None else Plan(kind="tool", tool=name, brief=last.brief)
+
+
+def _read_on(turn: Turn, scope: Scope) -> Plan | None:
+    """Return the lookup that shows what the first one only lists, for a question about one entry.
+
+    Asked when the trip is over, a small model was seen to make that up from the title of a letter.
+    """
+    last = turn.steps[-1] if len(turn.steps) == 1 else None
+    if last is None or turn.want != "question" or last.status != "completed" or last.writes:
+        return None
+    tools = tools_in(turn, scope)
+    further = [
+        tool
+        for tool in tools.values()
+        if not tool.writes and last.tool in tool.requires and not judge.unmet(tool, turn.steps)
+    ]
+    rows = fields_of(last.result or "")
+    if len(further) != 1 or entry_count(last.result or "") != len(rows) or asks_whether(turn.ask):
+        return None
+    meant = [row for row in rows if shares_a_word(turn.ask, " ".join(row.values()))]
+    if len(meant) != 1 or not _is_stub(meant[0]):
+        return None
+    return Plan(kind="tool", tool=further[0].name, brief=clip(turn.ask, BRIEF_CHARACTERS))
+
+
+def _is_stub(row: Mapping[str, str]) -> bool:
+    """Return whether an entry says hardly more than what it is called."""
+    return sum(not is_mark(name) for name in row) <= _STUB_FIELDS
 
 
 def _described(turn: Turn, last: StepRecord, others: Sequence[Tool]) -> str | None:

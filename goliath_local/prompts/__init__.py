@@ -1,8 +1,9 @@
 """Every sentence the model is given, and the form of the step log."""
 
 from goliath_local.prompts.claims import Claim, claims
-from goliath_local.prompts.compare import comparisons, entry_count, fields_of, name_of
+from goliath_local.prompts.compare import comparisons, entry_count, fields_of, is_mark, name_of
 from goliath_local.prompts.conditions import (
+    asks_whether,
     condition_of,
     first_choice,
     has_second_choice,
@@ -50,6 +51,7 @@ __all__ = [
     "answer_language",
     "answer_turns",
     "argument_turns",
+    "asks_whether",
     "built_in_turns",
     "changes_made",
     "claims",
@@ -70,6 +72,7 @@ __all__ = [
     "is_conditional",
     "is_english",
     "is_english_instead",
+    "is_mark",
     "known_already",
     "log_line",
     "name_of",

@@ -33,6 +33,12 @@ _WHICH = re.compile(
 )
 """What asks for more than yes or no."""
 
+_WHETHER = re.compile(
+    r"(?i)^[\s¿]*(?:is|are|was|were|do|does|did|have|has|had|any|hab\w*|hast|"
+    r"hat|gibt|ist|sind|war\w*|est-ce|y a-t-il|ai-je|hay|tengo|es|está\w*)\b|吗|^\s*क्या\b"
+)
+"""What asks for yes or no."""
+
 _FAILING = re.compile(
     r"(?i)\b(?:(?:and |or )?if (?:it|that|this) (?:"
     r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
@@ -73,6 +79,11 @@ def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
     rest = _FAILING.sub(" ", ask)
     return _CONDITION.search(rest) is not None or bool(_asked_first(rest))
+
+
+def asks_whether(ask: str) -> bool:
+    """Return whether the ask is for a yes or a no, in the languages of the evals."""
+    return _WHETHER.search(ask) is not None
 
 
 def opens_with_condition(text: str) -> bool:

@@ -367,3 +367,52 @@ async def test_a_date_that_nobody_said_becomes_the_day_that_the_ask_names(
     )
     steps = [step.input for step in (await agent.run(ask)).steps if step.tool]
     assert steps == [{"day": looked}, *([{"on": changed}] if changed else [])]
+
+
+# What the first lookup only lists
+
+LETTERS = [
+    {"id": "l1", "title": "Trip to the mill", "arrived": "2026-06-08"},
+    {"id": "l2", "title": "Summer fair", "arrived": "2026-06-10"},
+]
+MILL = "when are we back from the mill?"
+
+
+async def lettered(ask: str, found, *, then: list[dict]) -> list[str | None]:
+    """Return the tools of a turn that begins with a list of letters."""
+    letters = tool("list_letters", run=lambda args, context: found)
+    read = tool(
+        "read_letter",
+        requires=("list_letters",),
+        properties=("letter",),
+        run=lambda args, context: "Back at 16:40.",
+    )
+    first = {"want": "question", "kind": "tool", "tool": "list_letters", "brief": "list"}
+    model = Counting([{"json": first}, *then])
+    result = await create_agent(model=model, tools=[letters, read]).run(ask)
+    return [each.tool for each in result.steps]
+
+
+async def test_a_question_about_one_entry_of_a_list_of_titles_is_read_on():
+    then = [{"json": {"missing": "", "letter": "l1"}}, {"text": "At 16:40."}]
+    assert await lettered(MILL, LETTERS, then=then) == ["list_letters", "read_letter", None]
+
+
+FULL = [{"id": "l1", "title": "Mill", "back": "16:40", "room": "4", "who": "all"}]
+
+
+@pytest.mark.parametrize(
+    ("ask", "found"),
+    [
+        ("did a letter about the mill come?", LETTERS),
+        ("what came from the mill and the fair?", LETTERS),
+        ("when are we back from the zoo?", LETTERS),
+        (MILL, FULL),
+        (MILL, []),
+    ],
+    ids=["yes or no", "two meant", "none meant", "an entry that says more", "nothing"],
+)
+async def test_other_questions_are_left_to_the_model(ask, found):
+    closing = {"json": {"why": "It says so.", "kind": "answer", "brief": "that"}}
+    then = [closing, {"text": "Trip to the mill, 16:40."}, {"text": "Trip to the mill, 16:40."}]
+    assert await lettered(ask, found, then=then) == ["list_letters", None]
