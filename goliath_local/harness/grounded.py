@@ -37,6 +37,9 @@ WRITE_SHARE = 0.8
 no choice was the next likeliest; below the third it is left to the tool that changes something.
 Seen on the dev set: guesses at 0.61 to 0.84."""
 
+TOSS_SHARE = 0.5
+"""A required choice of a change below this is a toss-up: unless said, only the user knows it."""
+
 MISSING_SHARE = 0.8
 """A value is called missing from this share on; below it the worker is to fill it in."""
 
@@ -63,6 +66,9 @@ class Heard:
     guessed: tuple[str, ...] = ()
     """Choices that the model was not sure of: unless said, they are none."""
 
+    tossed: tuple[str, ...] = ()
+    """Required choices that might as well have been others: unless said, they are missing."""
+
 
 def heard_in(turn: Turn, tool: Tool, reply: Reply, *, doubted: tuple[str, ...]) -> Heard:
     """Return what the reply that fills in a call may be taken from."""
@@ -75,6 +81,7 @@ def heard_in(turn: Turn, tool: Tool, reply: Reply, *, doubted: tuple[str, ...]) 
         dates=_spoken(turn) if tool.writes else said,
         doubted=doubted,
         guessed=_guessed(reply, tool),
+        tossed=_tossed(reply, tool),
     )
 
 
@@ -82,7 +89,7 @@ def grounded(tool: Tool, value: dict[str, Any], heard: Heard) -> Checked:
     """Return the arguments without those that have no ground in what was said.
 
     A date that nobody said becomes the day that the ask names; figures, dates of the examples,
-    addresses, words that only point at something, and choices by guess are taken out.
+    addresses, words that only point at something, and choices by guess or toss-up are taken out.
     """
     required = tool.parameters.json.get("required", ())
     known = f"{heard.said}\n{heard.facts}"
@@ -92,6 +99,7 @@ def grounded(tool: Tool, value: dict[str, Any], heard: Heard) -> Checked:
     # The schema may hold an address as well.
     made_up = unsaid_addresses(value, f"{known}\n{tool.parameters.json}")
     made_up += pronouns_in(value, required)
+    made_up += unsaid_texts(value, heard.tossed, known)
     missing = tuple(name for name in made_up if name in required)
     value = _without(value, made_up)
     if missing:
@@ -149,6 +157,13 @@ def _guessed(reply: Reply, tool: Tool) -> tuple[str, ...]:
         for choice in reply.choices
         if choice.path in paths and choice.share < _enough(tool, choice)
     )
+
+
+def _tossed(reply: Reply, tool: Tool) -> tuple[str, ...]:
+    """Return the required choices of a change that the model might as well have made otherwise."""
+    required = tool.parameters.json.get("required", ()) if tool.writes else ()
+    unsure = {choice.path for choice in reply.choices if choice.share < TOSS_SHARE}
+    return tuple(name for name in required if f"/{name}" in unsure)
 
 
 def _enough(tool: Tool, choice: Choice) -> float:

@@ -139,6 +139,43 @@ async def test_a_question_for_a_value_that_was_given_is_not_the_one_to_ask(first
         assert hint in model.fake.calls[-1].prompt
 
 
+MEALS = ["breakfast", "lunch", "dinner"]
+SERVE = define_tool(
+    name="serve",
+    description="Plans a dish.",
+    parameters={
+        "type": "object",
+        "properties": {"dish": {"type": "string"}, "meal": {"type": "string", "enum": MEALS}},
+        "required": ["dish", "meal"],
+    },
+    execute=lambda *_: "done",
+    writes=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("ask", "share", "is_made"),
+    [
+        ("plan soup for tomorrow", 0.41, False),
+        ("plan soup for tomorrow", 0.6, True),
+        ("plan soup for lunch tomorrow", 0.41, True),
+    ],
+)
+async def test_a_choice_for_a_change_that_is_a_toss_up_is_asked_for(ask, share, is_made):
+    choice = Choice(path="/meal", value="lunch", share=share, runner_up="dinner")
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "serve", "brief": "plan soup"}},
+            {"json": {"missing": "", "dish": "soup", "meal": "lunch"}, "choices": [choice]},
+            {"text": "Soup for which meal?"},
+        ]
+    )
+    result = await create_agent(model=model, tools=[SERVE]).run(ask)
+    (served, *_) = result.steps
+    assert served.skipped is not is_made
+    assert served.input == {"dish": "soup", **({"meal": "lunch"} if is_made else {})}
+
+
 async def test_a_change_that_several_fit_alike_is_asked_about_without_another_plan():
     found = [{"id": "c2", "name": "Tomas Reyes"}, {"id": "c4", "name": "Tomke Arends"}]
     find = tool("find", properties=("name",), run=lambda args, context: found)
