@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from goliath_local.harness.generate import score
 from goliath_local.model import Scoring
-from goliath_local.prompts import render, shared_words, words_of
+from goliath_local.prompts import render, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,9 @@ LEAST_SHARE: Final = 0.01
 
 FITTING: Final = 3.0
 """Nats from which on an ask fits a tool, and no other is looked for."""
+
+SURE_CHANGE: Final = 0.9
+"""Share from which on a change is not weighed against others."""
 
 MOST_LACKING: Final = 2.0
 """Nats that an ask without a fitting tool counts at most against calling one."""
@@ -142,40 +145,40 @@ def fitted_choice(choices: Sequence[Choice], fit: Mapping[str, float]) -> Choice
     )
 
 
-def rival_lookups(name: str, tools: Mapping[str, Tool], *, ask: str) -> tuple[str, ...]:
-    """Return the lookups that one of them could be mistaken for, itself first. Pure.
+def rivals_of(name: str, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+    """Return the tools that one of them could be mistaken for, itself first. Pure.
 
-    None but itself for a tool that changes something, and for one that shares a word with the ask
-    which none of the others does: that was called by its name.
+    Changes for a change; lookups for a lookup, where no change could have been meant. What it
+    needs first is called in any case.
     """
-    shared = {
-        other: shared_words(ask, f"{_spelled(tool)} {tool.description}")
-        for other, tool in tools.items()
-    }
-    others = [other for other in tools if other != name]
-    is_named = bool(shared[name] - {word for other in others for word in shared[other]})
-    if is_named or any(tool.writes for tool in tools.values()):
-        return (name,)
-    return (name, *others)
+    others = [other for other in tools if other != name and other not in tools[name].requires]
+    changes = [other for other in others if tools[other].writes]
+    if tools[name].writes:
+        return (name, *changes)
+    return (name,) if changes else (name, *others)
 
 
 def rival_fits(turn: Turn, plan: Plan, choices: Sequence[Choice]) -> dict[str, float]:
     """Return the fits of the planned tool and those it might be instead, of all that were weighed.
 
-    A tool that changes something is never put in another's place, nor the other way round.
+    None for a change where the ask fits none: no change is put in another's place then.
     """
-    if plan.tool is None or plan.tool not in turn.settings.tools:
+    planned = turn.settings.tools.get(plan.tool or "")
+    if planned is None:
         return {}
-    rivals = (tool.name for tool in _rivals(turn, plan.tool, choices))
-    return {name: turn.fit[name] for name in rivals if name in turn.fit}
+    rivals = (tool.name for tool in _rivals(turn, planned.name, choices))
+    found = {name: turn.fit[name] for name in rivals if name in turn.fit}
+    return {} if planned.writes and max(found.values(), default=0.0) < FITTING else found
 
 
 def _rivals(turn: Turn, name: str, choices: Sequence[Choice]) -> list[Tool]:
     choice = next((choice for choice in choices if choice.path == _PATH), None)
     shown = [other for other, _ in choice.shares] if choice is not None else []
     known = turn.settings.tools
+    if known[name].writes and choice is not None and choice.share >= SURE_CHANGE:
+        return [known[name]]
     tools = {other: known[other] for other in dict.fromkeys([name, *shown]) if other in known}
-    return [tools[rival] for rival in rival_lookups(name, tools, ask=turn.ask)]
+    return [tools[rival] for rival in rivals_of(name, tools)]
 
 
 def _goes_on(turn: Turn) -> bool:

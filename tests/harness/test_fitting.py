@@ -15,7 +15,7 @@ from goliath_local.harness.fitting import (
     MOST_LACKING,
     fitted_choice,
     lacking,
-    rival_lookups,
+    rivals_of,
 )
 from goliath_local.model import Choice
 from tests.harness.counting import Counting
@@ -85,11 +85,10 @@ async def test_a_lookup_that_fits_about_as_well_is_left_as_planned():
     assert first.brief == "x"
 
 
-async def test_a_lookup_called_by_its_name_is_not_weighed():
-    found = {"Steps": -40.0, "workouts": -1.0}
-    model, result, _ = await played("how many steps are it?", plan("get_day", 0.6), found)
-    assert model.asked == []
-    assert next(step.tool for step in result.steps) == "get_day"
+async def test_a_lookup_that_shares_a_word_with_the_ask_is_weighed_as_well():
+    found = {"Steps": -40.0, "workouts": -30.0}
+    _, result, _ = await played("how many steps at the gym?", plan("get_day", 0.6), found)
+    assert next(step.tool for step in result.steps) == "list_training"
 
 
 async def test_a_long_ask_is_not_weighed():
@@ -111,11 +110,38 @@ CHANGE = {
 }
 
 
-async def test_a_change_is_not_taken_for_another():
+async def test_a_change_is_not_taken_for_a_lookup():
     found = {"Adds": -40.0, "Steps": -1.0, "workouts": -60.0}
     model, result, _ = await played("I was at the gym", CHANGE, found)
     assert [len(scoring.openings) for scoring in model.asked] == [2]
     assert next(step.tool for step in result.steps) == "add_training"
+
+
+DROP = tool("drop_training", writes=True, description="Drops a workout.")
+
+
+async def changed(*, planned_nats: float, other_nats: float, share: float = 0.85) -> str | None:
+    """Return the change that is made where `add_training` was planned and dropping is a rival."""
+    shares = (("add_training", share), ("drop_training", 1 - share))
+    first = {
+        "json": CHANGE["json"],
+        "choices": [
+            CHANGE["choices"][0],
+            Choice(path="/tool", value="add_training", share=share, shares=shares),
+        ],
+    }
+    model = Scorer(
+        [first, {"text": "x"}, {"text": "x"}], {"Adds": planned_nats, "Drops": other_nats}
+    )
+    result = await create_agent(model=model, tools=[DAY, ADD, DROP]).run("no gym today, sorry")
+    return result.steps[0].tool
+
+
+async def test_a_change_that_the_ask_fits_far_better_is_made_instead():
+    assert await changed(planned_nats=-40.0, other_nats=-30.0) == "drop_training"
+    assert await changed(planned_nats=-31.0, other_nats=-30.0) == "add_training"
+    assert await changed(planned_nats=-60.0, other_nats=-51.0) == "add_training"
+    assert await changed(planned_nats=-40.0, other_nats=-30.0, share=0.95) == "add_training"
 
 
 @pytest.mark.parametrize("planned", ["add_training", "get_day"])
@@ -235,13 +261,15 @@ def test_no_tool_is_lacking_unless_all_were_weighed_and_none_fits():
     assert lacking({"get_day": -9.0, "list_training": -9.0}, tools) == MOST_LACKING
 
 
-def test_lookups_are_rivals_where_the_ask_names_none_of_them():
+def test_lookups_are_rivals_of_lookups_and_changes_of_changes():
     tools = {"get_day": DAY, "list_training": TRAINING}
-    assert rival_lookups("get_day", tools, ask="was I out?") == ("get_day", "list_training")
-    assert rival_lookups("get_day", tools, ask="my steps?") == ("get_day",)
-    assert rival_lookups("get_day", tools, ask="steps or workouts?") == ("get_day",)
-    changes = {**tools, "add_training": ADD}
-    assert rival_lookups("get_day", changes, ask="was I out?") == ("get_day",)
+    assert rivals_of("get_day", tools) == ("get_day", "list_training")
+    changes = {**tools, "add_training": ADD, "drop_training": DROP}
+    assert rivals_of("add_training", changes) == ("add_training", "drop_training")
+    assert rivals_of("get_day", changes) == ("get_day",)
+    read = tool("read_training", requires=("list_training",), properties=("id",))
+    needing = {**tools, "read_training": read}
+    assert rivals_of("read_training", needing) == ("read_training", "get_day")
 
 
 async def test_the_meaning_of_a_word_is_talked_about_though_it_fits_no_tool():
