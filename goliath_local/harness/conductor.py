@@ -259,7 +259,7 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     may_lack = is_whole and not turn.view.recent
     is_open = may_lack and weighed(MOST_LACKING) is not None
     turn.fit = await fits(turn, tools, planned, reply.choices, is_open=is_open)
-    return weighed(lacking(turn.fit, tools)) if is_open else None
+    return weighed(lacking(turn.fit, tools, planned=planned.tool)) if is_open else None
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:

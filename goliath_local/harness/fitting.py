@@ -111,9 +111,15 @@ def in_short(tool: Tool) -> str:
     return kept[:MOST_DESCRIPTION]
 
 
-def lacking(fit: Mapping[str, float], tools: Mapping[str, Tool]) -> float:
-    """Return what counts against calling a tool at all, in nats; 0 where one fits. Pure."""
+def lacking(fit: Mapping[str, float], tools: Mapping[str, Tool], *, planned: str | None) -> float:
+    """Return what counts against calling a tool at all, in nats; 0 where one fits. Pure.
+
+    A change that was planned need not fit so well, if it is the one that fits best.
+    """
     if not fit or not fit.keys() >= tools.keys():
+        return 0.0
+    best = max(fit, key=lambda name: fit[name])
+    if best == planned and tools[best].writes and fit[best] > 0:
         return 0.0
     return min(MOST_LACKING, max(0.0, FITTING - max(fit.values())))
 

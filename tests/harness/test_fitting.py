@@ -253,12 +253,20 @@ def test_a_share_near_nought_counts_as_one_in_a_hundred():
 
 
 def test_no_tool_is_lacking_unless_all_were_weighed_and_none_fits():
-    tools = {"get_day": DAY, "list_training": TRAINING}
-    assert lacking({}, tools) == 0.0
-    assert lacking({"get_day": -9.0}, tools) == 0.0
-    assert lacking({"get_day": -9.0, "list_training": FITTING}, tools) == 0.0
-    assert lacking({"get_day": -9.0, "list_training": FITTING - 1}, tools) == 1.0
-    assert lacking({"get_day": -9.0, "list_training": -9.0}, tools) == MOST_LACKING
+    def lack(fit: dict[str, float], planned: str = "list_training") -> float:
+        return lacking(fit, {"get_day": DAY, "list_training": TRAINING, **more}, planned=planned)
+
+    more: dict[str, Any] = {}
+    assert lack({}) == 0.0
+    assert lack({"get_day": -9.0}) == 0.0
+    assert lack({"get_day": -9.0, "list_training": FITTING}) == 0.0
+    assert lack({"get_day": -9.0, "list_training": FITTING - 1}) == 1.0
+    assert lack({"get_day": -9.0, "list_training": -9.0}) == MOST_LACKING
+    more = {"add_training": ADD}
+    fit = {"get_day": -9.0, "list_training": -9.0}
+    assert lack({**fit, "add_training": FITTING - 1}, "add_training") == 0.0
+    assert lack({**fit, "add_training": FITTING - 1}, "get_day") == 1.0
+    assert lack({**fit, "add_training": -1.0}, "add_training") == MOST_LACKING
 
 
 def test_lookups_are_rivals_of_lookups_and_changes_of_changes():
