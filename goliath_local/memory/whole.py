@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from goliath_local.errors import StorageBusy, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 WAIT_S = 10.0
@@ -33,15 +33,19 @@ _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EBADF}
 """What file systems say that cannot sync a folder, and need not."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, *pieces: bytes | memoryview) -> None:
     """Put the bytes under the path, mode 0600; afterwards they are there even without power.
+
+    Args:
+        path: where.
+        pieces: the bytes, in order; never joined, for they may be tens of megabytes.
 
     Raises:
         StorageError: they could not be written; what was under the path still is.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
-        _write_new(temporary, data)
+        _write_new(temporary, pieces)
         os.replace(temporary, path)  # noqa: PTH105 - tests put a failing `os` in place
         _sync_folder(path.parent)
     except OSError as error:
@@ -158,13 +162,14 @@ def _found(folder: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def _write_new(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     binary = getattr(os, "O_BINARY", 0)  # Windows would write line ends of its own.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o600)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -30,6 +30,10 @@ def snapshot(size: int = 1000, key: str = "k") -> Snapshot:
     return Snapshot(key=key, length=3, state=state)
 
 
+def state_file() -> bytes:
+    return b"".join(write_state(snapshot(), HEADER))
+
+
 def damaged(data: bytes) -> dict[str, bytes]:
     middle = len(data) // 2
     return {
@@ -47,24 +51,24 @@ def damaged(data: bytes) -> dict[str, bytes]:
 
 
 def test_a_state_reads_back_as_it_was():
-    read = read_state(write_state(snapshot(), HEADER), HEADER)
+    read = read_state(state_file(), HEADER)
     assert read is not None
     assert np.array_equal(read, snapshot().state)
 
 
-@pytest.mark.parametrize("damage", damaged(write_state(snapshot(), HEADER)))
+@pytest.mark.parametrize("damage", damaged(state_file()))
 def test_a_damaged_state_is_refused(damage: str):
-    assert read_state(damaged(write_state(snapshot(), HEADER))[damage], HEADER) is None
+    assert read_state(damaged(state_file())[damage], HEADER) is None
 
 
 @pytest.mark.parametrize("fact", HEADER)
 def test_a_state_of_something_else_is_refused(fact: str):
-    data = write_state(snapshot(), HEADER)
+    data = state_file()
     assert read_state(data, {**HEADER, fact: "other"}) is None
 
 
 def test_random_damage_is_refused():
-    data, chance = write_state(snapshot(), HEADER), random.Random(1)
+    data, chance = state_file(), random.Random(1)
     for _ in range(300):
         changed = bytearray(data)
         for _ in range(chance.randint(1, 3)):
@@ -173,7 +177,7 @@ def test_what_stands_behind_a_head_is_written_anew_once_an_hour_at_most(tmp_path
     assert len(list((tmp_path / "states").iterdir())) == 1
 
 
-@pytest.mark.parametrize("damage", damaged(write_state(snapshot(), HEADER)))
+@pytest.mark.parametrize("damage", damaged(state_file()))
 def test_a_damaged_state_behind_a_head_is_none(tmp_path: Path, damage: str):
     shelf, _ = behind(tmp_path)
     (path,) = (tmp_path / "states").iterdir()

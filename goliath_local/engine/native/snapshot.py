@@ -124,7 +124,7 @@ class DiskShelf:
         header = self._header(snapshot.key, snapshot.length)
         try:
             make_private_folder(self._folder)
-            write_whole(path, write_state(snapshot, header))
+            write_whole(path, *write_state(snapshot, header))
             self._make_room()
         except (OSError, StorageError) as error:
             _LOG.warning("A prompt state could not be saved: %s", error)
@@ -154,12 +154,14 @@ def _is_of(path: Path, key: str) -> bool:
         return key.encode() in file.read(_HEADER_LIMIT_BYTES)
 
 
-def write_state(snapshot: Snapshot, header: Mapping[str, str | int]) -> bytes:
-    """Return the bytes of a state's file."""
-    state = snapshot.state.data  # not copied: it is tens of megabytes
+def write_state(
+    snapshot: Snapshot, header: Mapping[str, str | int]
+) -> tuple[bytes | memoryview, ...]:
+    """Return the bytes of a state's file, in pieces: the state itself is not copied."""
+    state = snapshot.state.data
     facts = {**header, "bytes": state.nbytes, "sha256": hashlib.sha256(state).hexdigest()}
     text = json.dumps(facts, sort_keys=True).encode()
-    return b"".join((_MAGIC, len(text).to_bytes(4, "little"), text, state))
+    return _MAGIC, len(text).to_bytes(4, "little"), text, state
 
 
 def read_state(data: bytes, expected: Mapping[str, str | int]) -> npt.NDArray[np.uint8] | None:
