@@ -23,8 +23,8 @@ _MODELS = models_dir()  # now, before a test gets a home of its own
 def pytest_configure(config: pytest.Config) -> None:
     """Let each property be tried on few examples in the plain run, on many in the whole one.
 
-    GOLIATH_TEST_EXAMPLES is another number; the examples are then others each time, or those of
-    `--hypothesis-seed`.
+    GOLIATH_TEST_EXAMPLES is another number (see `tests/levers.py`); the examples are then others
+    each time, or those of `--hypothesis-seed`.
     """
     _take_own_cores(config)
     patient: dict[str, Any] = {  # no example fails because a machine is slow

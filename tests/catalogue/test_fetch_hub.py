@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import random
 import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from goliath_local.errors import BadModelFile, FetchError, HashMismatch, RunCanc
 from tests.catalogue import server
 from tests.catalogue.maker import card, large_gguf
 from tests.catalogue.server import Place, serving
+from tests.levers import first_seed, many
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -477,15 +479,26 @@ def test_what_is_not_a_model_is_not_installed_though_its_hash_is_right(
     assert left_behind(folder) == set()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("share", range(1, 12))
-def test_any_cut_point_ends_in_the_right_file(
-    folder: Path, hub: Hub, share: int, pauses: list[float]
-) -> None:
-    place = hub(CONTENT, server.cut_at(SIZE * share // 12 + share))
+def _cut_and_go_on(folder: Path, hub: Hub, at: int) -> None:
+    place = hub(CONTENT, server.cut_at(at))
     with pytest.raises(FetchError):
-        fetch(card(CONTENT), folder, pause=pauses.append)
+        fetch(card(CONTENT), folder, pause=lambda _: None)
     assert "tiny.gguf" not in left_behind(folder)
     place.replies[:] = [server.honest]
     assert fetch(card(CONTENT), folder).path.read_bytes() == CONTENT
     assert place.sent_bytes <= 1.05 * SIZE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(1, 12))
+def test_any_cut_point_ends_in_the_right_file(folder: Path, hub: Hub, share: int) -> None:
+    _cut_and_go_on(folder, hub, SIZE * share // 12 + share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(many(12)))
+def test_any_cut_point_that_is_drawn_ends_in_the_right_file(
+    folder: Path, hub: Hub, number: int
+) -> None:
+    chance = random.Random(f"{first_seed(0)} {number}")
+    _cut_and_go_on(folder, hub, chance.randrange(SIZE))

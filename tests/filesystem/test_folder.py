@@ -24,6 +24,7 @@ from goliath_local.errors import (
 )
 from goliath_local.filesystem import create_filesystem, folder_filesystem
 from tests.filesystem.test_paths import HOSTILE
+from tests.levers import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,9 +123,9 @@ async def test_no_made_up_path_opens_anything_outside(root: Path, opened: Any, p
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=many(3_000), deadline=None)
 @given(path=_PATH)
-async def test_none_of_3000_made_up_paths_opens_anything_outside(
+async def test_none_of_many_made_up_paths_opens_anything_outside(
     root: Path, opened: Any, path: str
 ) -> None:
     await _read_and_look(root, opened, path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
-import os
 import random
 import time
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any
 import pytest
 
 from tests.fuzz.targets import TARGETS, Target
+from tests.levers import first_seed, many
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-SEED = int(os.environ.get("GOLIATH_TEST_SEED", "1"))
-PLAIN_TRIALS, SLOW_TRIALS = 40, 2_000
+SEED = first_seed(1)
+PLAIN_TRIALS, SLOW_TRIALS = 40, many(2_000)
 """Counted and not timed: a faster machine plays no other inputs."""
 
 MOST_S = 20.0

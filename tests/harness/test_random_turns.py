@@ -32,6 +32,7 @@ from goliath_local.extensions import Deny, Skip, Stop
 from goliath_local.memory import in_memory
 from goliath_local.model import Choice, Reply, Stage
 from goliath_local.tools import define_tool
+from tests.levers import many
 
 WORDS = ["basil", "fern"]
 WRITES = ("write", "wipe")
@@ -320,4 +321,4 @@ def test_random_turns_keep_every_promise():
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # all of them together
 def test_ten_thousand_random_turns_keep_every_promise():
-    _run(1_250, 8)
+    _run(many(1_250), 8)

@@ -15,6 +15,7 @@ from goliath_local.errors import InvalidValue
 from goliath_local.toolsets.clock import clock_tools, local_now
 from goliath_local.toolsets.moments import Moment, add, between, read_moment
 from goliath_local.toolsets.zones import read_zone
+from tests.levers import many
 
 NOW = datetime(2026, 11, 30, 7, 15, tzinfo=ZoneInfo("Europe/Berlin"))
 TOOLS = {tool.name: tool for tool in clock_tools(lambda: NOW)}
@@ -147,7 +148,7 @@ def test_the_arguments_hold_a_model_to_the_forms_that_are_read() -> None:
 DAYS = st.dates(date(1900, 1, 1), date(2100, 12, 31))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30), deadline=None)
 @given(DAYS, DAYS)
 def test_working_days_are_counted_as_one_by_one(one: date, other: date) -> None:
     early, late = sorted((one, min(other, one + timedelta(days=400))))
@@ -165,7 +166,7 @@ def test_working_days_are_counted_as_one_by_one(one: date, other: date) -> None:
         assert add(moment[0], count, "workdays").at == moment[1].at
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30), deadline=None)
 @given(DAYS, st.integers(-600, 600))
 def test_months_there_and_back_lose_at_most_the_end_of_a_month(day: date, months: int) -> None:
     start = Moment(at=datetime.combine(day, datetime.min.time()), has_date=True, has_time=False)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goliath_local.toolsets.expression import BadExpression, calculate, is_rounded, spelled
+from tests.levers import many
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_a_rounded_result_says_so() -> None:
     assert not is_rounded(calculate("10/4"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(st.text(alphabet="0123456789.,+-*/^%() eo fsqrtlnmax", max_size=60))
 def test_any_text_gives_a_number_or_is_refused_and_soon(text: str) -> None:
     started = time.process_time()
@@ -126,7 +127,7 @@ def test_any_text_gives_a_number_or_is_refused_and_soon(text: str) -> None:
     assert time.process_time() - started < 20  # a hang, not a speed
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20), deadline=None)
 @given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
 def test_whole_numbers_agree_with_python(left: int, right: int) -> None:
     for sign, value in (("+", left + right), ("-", left - right), ("*", left * right)):
