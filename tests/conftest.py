@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from goliath_local.catalogue import find_card, installed_path, models_dir
+from tests import audit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _OWN = ("GOLIATH_", "HF_", "CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
@@ -27,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     each time, or those of `--hypothesis-seed`.
     """
     _take_own_cores(config)
+    sys.addaudithook(audit.hook)
     patient: dict[str, Any] = {  # no example fails because a machine is slow
         "deadline": None,
         "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -39,6 +42,23 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.register_profile("wanted", max_examples=int(wanted), **patient)
         chosen = "wanted"
     settings.load_profile(chosen)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if diskcache read a class out of a pickle: its hole is accepted as long as it rests."""
+    if audit.unpickled:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture
+def touched() -> Iterator[Callable[[], list[tuple[str, Any, bool]]]]:
+    """Every path that Python opens, lists, makes, moves or removes from now on.
+
+    Each call gives what came since the last one, as (event, path, whether it may change it).
+    """
+    audit.watch(on=True)
+    yield audit.take
+    audit.watch(on=False)
 
 
 def _take_own_cores(config: pytest.Config) -> None:

@@ -54,6 +54,7 @@ def read_ask(words: str | None, files: Sequence[str], terminal: Terminal) -> str
     piped = _piped(terminal, is_asked_for=is_asked_for, is_all=words is None)
     named = [name for name in files if name != "-"]
     data = [Data(name=Path(name).name, text=_file_text(name)) for name in named]
+    verify_utf8(words or "", "The ask")
     ask = (words or "").strip()
     if ask in {"", "-"}:
         ask, piped = (piped or "").strip(), None
@@ -112,8 +113,19 @@ def _decoded(raw: bytes, name: str) -> str:
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        msg = f"{name} is not UTF-8 text: byte {error.start} is wrong. Convert it first."
+        at = error.start + len(raw) - len(error.object)  # a mark at the start is gone by then
+        msg = f"{name} is not UTF-8 text: byte {at} is wrong. Convert it first."
         raise ConfigError(msg) from error
+
+
+def verify_utf8(text: str, name: str) -> None:
+    """Raise unless the text, read with `surrogateescape`, was UTF-8.
+
+    Raises:
+        ConfigError: it was not; the byte is said.
+    """
+    if not text.isascii():
+        _decoded(text.encode("utf-8", "surrogateescape"), name)
 
 
 def _piped(terminal: Terminal, *, is_asked_for: bool, is_all: bool) -> str | None:

@@ -6,6 +6,7 @@ message however many lines it has; a long one is shown as a short mark and sent 
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +16,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 
+from goliath_local.cli.asks import verify_utf8
 from goliath_local.cli.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -95,19 +97,34 @@ class KeyReader:
 
 
 class LineReader:
-    """Reads lines of a pipe or file."""
+    """Reads lines of a pipe or file, in UTF-8 whatever the locale."""
+
+    def __init__(self) -> None:
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+        self._lines = 0
 
     async def read(self, meter: str) -> str:  # noqa: ARG002 - nobody looks
-        """Return the next line, or the next block between triple quotes."""
-        text = await in_thread(sys.stdin.readline)
+        """Return the next line, or the next block between triple quotes.
+
+        Raises:
+            ConfigError: it is not UTF-8; line and byte are said.
+        """
+        text = await self._line()
         while text and is_open_block(text.rstrip("\n")):
-            more = await in_thread(sys.stdin.readline)
+            more = await self._line()
             if not more:
                 break
             text += more
         if not text:
             raise EOFError
         return read_block(text)
+
+    async def _line(self) -> str:
+        line: str = await in_thread(sys.stdin.readline)
+        self._lines += 1
+        verify_utf8(line, f"Line {self._lines} of stdin")
+        return line
 
 
 def is_open_block(text: str) -> bool:

@@ -229,7 +229,11 @@ def _template(name: str | None) -> str | None:
     try:
         return Path(name).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        why = (
+            f"byte {error.start} is not UTF-8"
+            if isinstance(error, UnicodeDecodeError)
+            else error.strerror
+        )
         msg = f"--chat-template {name}: {why}. Give chatml, or a file with a Jinja template."
         raise ConfigError(msg) from error
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from goliath_local.cli.problems import ReaderGone
-from goliath_local.cli.visible import Visible, is_hidden, visible, visible_line
+from goliath_local.cli.visible import Visible, is_hidden, visible, visible_line, within_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,7 +151,8 @@ class Terminal:
         """Show a passing line, where a person looks and the terminal can take it back."""
         if self._fleeting and not self.quiet:
             self.clear_status()
-            self._send_err(f"\x1b[2m{visible_line(text)[: self.columns - 1]}\x1b[0m")
+            line = within_columns(visible_line(text), self.columns - 1)
+            self._send_err(f"\x1b[2m{line}\x1b[0m")
             self._has_status = True
 
     def clear_status(self) -> None:

@@ -67,6 +67,19 @@ def visible_line(text: str) -> str:
     return visible(text).replace("\n", "⏎").replace("\t", " ")
 
 
+def within_columns(line: str, columns: int) -> str:
+    """Return as much of a visible line as surely fits: no letter takes more than it counts here.
+
+    A wide letter counts two columns, every other one, though some draw nothing.
+    """
+    left = columns
+    for at, char in enumerate(line):
+        left -= 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+        if left < 0:
+            return line[:at]
+    return line
+
+
 def clipped_line(text: str, columns: int) -> str:
     """Return the first columns of `visible_line`, with an ellipsis when something is missing."""
     line = visible_line(text[: columns * 4 + 1])

@@ -112,8 +112,11 @@ def read_piece(data: Json) -> Piece:
     message = choice.get("message") or choice.get("delta") or {}
     if not isinstance(message, Mapping):
         message = {}
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        raise ModelError("The server's reply is not of the chat form: its content is no text.")
     return Piece(
-        text=_text(message.get("content")),
+        text=content or "",
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         finish=_text(choice.get("finish_reason")) or None,
         refusal=_text(message.get("refusal")) or None,
