@@ -34,7 +34,7 @@ def hook(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "pickle.find_class" and _is_diskcache():
         unpickled.append(".".join(map(str, arguments)))
         raise RuntimeError("diskcache unpickles. Its hole is accepted as long as it does not.")
-    elif _watchers and event in PATHS:
+    if _watchers and event in PATHS:
         changes = event not in READS
         if event == "open":
             mode, flags = (*arguments, None, 0)[1:3]

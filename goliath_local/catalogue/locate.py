@@ -23,6 +23,7 @@ from goliath_local.catalogue.progress import amount
 from goliath_local.catalogue.record import FOUND_HERE, read_record, records, remember
 from goliath_local.catalogue.verify import verify_file
 from goliath_local.errors import BadModelFile, ConfigError, NoModel
+from goliath_local.typed_paths import is_file, typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,9 +70,9 @@ def find_card(name: str) -> Card:
 def models_dir(explicit: Path | None = None) -> Path:
     """Return the models folder: the given one, else `GOLIATH_MODELS_DIR`, else the user's own."""
     if explicit is not None:
-        return explicit.expanduser()
+        return typed_path(explicit)
     if configured := os.environ.get("GOLIATH_MODELS_DIR"):
-        return Path(configured).expanduser()
+        return typed_path(configured)
     return platformdirs.user_data_path(APP, appauthor=False) / "models"
 
 
@@ -114,8 +115,8 @@ def locate_model(name: str, folder: Path | None = None) -> Located:
         HashMismatch: it was put here by hand, and is not the card's file.
     """
     if _looks_like_path(name):
-        path = Path(name).expanduser()
-        if not path.exists():
+        path = typed_path(name)
+        if not is_file(path):
             msg = f"There is no file {path}. Check the path, or give a model's name."
             raise NoModel(msg)
         return Located(name=path.stem, path=path, card=None)
@@ -156,7 +157,7 @@ def _unknown(name: str, known: list[str]) -> str:
 
 
 def _looks_like_path(name: str) -> bool:
-    return name.endswith(".gguf") or "/" in name or os.sep in name or Path(name).is_file()
+    return name.endswith(".gguf") or "/" in name or os.sep in name or is_file(Path(name))
 
 
 def _located_card(card: Card, place: Path) -> Located:

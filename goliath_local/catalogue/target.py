@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -18,8 +17,11 @@ from goliath_local.catalogue.locate import cards, find_card
 from goliath_local.catalogue.manifest import is_plain_file_name
 from goliath_local.catalogue.verify import hash_file
 from goliath_local.errors import ConfigError, FetchError
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goliath_local.catalogue.card import Source
 
 _HUB = re.compile(
@@ -58,7 +60,7 @@ def read_target(
     if is_address:
         return _address_pin(text, sha256)
     if text.endswith(".gguf") or "/" in text or link:
-        return _file_pin(Path(text).expanduser(), sha256, link=link)
+        return _file_pin(typed_path(text), sha256, link=link)
     return find_card(text)
 
 

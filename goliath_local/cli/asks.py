@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goliath_local.errors import ConfigError
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ def marked(data: Data) -> str:
 def _file_text(name: str) -> str:
     if not name.strip():
         raise ConfigError("The name of a file is blank. Name one, or leave it out.")
-    path = Path(name).expanduser()
+    path = typed_path(name)
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)

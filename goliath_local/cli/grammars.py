@@ -17,6 +17,7 @@ from goliath_local.cli.visible import is_hidden, visible_line
 from goliath_local.errors import ConfigError, GrammarError, InvalidValue, SchemaError
 from goliath_local.grammar import Matcher, compile_schema, read_gbnf
 from goliath_local.grammar import sample as draw
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from random import Random
@@ -234,5 +235,5 @@ def _read(name: str) -> str:
 def _bytes(name: str) -> bytes:
     if name == "-":
         return sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-    with Path(name).expanduser().open("rb") as file:
+    with typed_path(name).open("rb") as file:
         return file.read(MAX_FILE_BYTES + 1)

@@ -12,6 +12,7 @@ import typer
 
 from goliath_local.cli.completion import model_names
 from goliath_local.cli.flags import settings_of, terminal_of
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,7 +197,7 @@ def path(
 def _opened(context: typer.Context) -> tuple[Settings, Terminal, Path]:
     settings = settings_of(context)
     folder = settings.models_dir or settings.places.data / "models"
-    return settings, terminal_of(context), folder.expanduser()
+    return settings, terminal_of(context), typed_path(folder)
 
 
 def _default(settings: Settings, terminal: Terminal, folder: Path) -> Choice:

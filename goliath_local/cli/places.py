@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from goliath_local.errors import ConfigError
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +99,7 @@ def verify_target(path: Path) -> Path:
     Raises:
         ConfigError: it is a folder, or in none.
     """
-    path = path.expanduser()
+    path = typed_path(path)
     if path.is_dir():
         msg = f"{path} is a folder. Name a file in it."
         raise ConfigError(msg)

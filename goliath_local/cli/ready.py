@@ -11,15 +11,16 @@ import logging
 import re
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goliath_local.cli.room import is_room_short, try_in_child
 from goliath_local.cli.waiting import in_thread, until
 from goliath_local.errors import ConfigError
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from goliath_local.cancel import CancelToken
     from goliath_local.catalogue import Located
@@ -227,7 +228,7 @@ def _template(name: str | None) -> str | None:
     if name is None or name.lower() == "chatml":
         return name
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8")
+        return typed_path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (
             f"byte {error.start} is not UTF-8"

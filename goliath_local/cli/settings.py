@@ -23,6 +23,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from goliath_local.cli.forms import WINDOW_TOKENS, form_of
 from goliath_local.cli.places import Places, find_places
 from goliath_local.errors import ConfigError
+from goliath_local.typed_paths import typed_path
 
 PROJECT_FILE = "goliath.toml"
 PREFIX = "GOLIATH_"
@@ -107,7 +108,7 @@ class Settings:
     @property
     def models_folder(self) -> Path:
         """Where weights lie."""
-        return (self.models_dir or self.places.data / "models").expanduser()
+        return typed_path(self.models_dir or self.places.data / "models")
 
     @property
     def shown_fallback(self) -> str | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from goliath_local.cli.terminal import prints_to_stderr
 from goliath_local.cli.usage import nearest
 from goliath_local.errors import ConfigError, GoliathError, SchemaError
+from goliath_local.typed_paths import is_file, typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def _tools_of(name: str, places: Places) -> Iterable[Tool]:
 
         return named_tools(name)
     # A module of the user's own comes before a set of the same name: notes.py, notes:mine.
-    is_own = ":" in name and Path(f"{name.partition(':')[0]}.py").is_file()
+    is_own = ":" in name and is_file(Path(f"{name.partition(':')[0]}.py"))
     if is_tool_set(name) and not is_own:
         return tool_set(name, data=places.data)
     if ":" in name:
@@ -114,8 +115,8 @@ def load_file(path: Path, *, flag: str) -> ModuleType:
     Raises:
         ConfigError: it is not there, or its code fails.
     """
-    path = path.expanduser()
-    if not path.is_file():
+    path = typed_path(path)
+    if not is_file(path):
         hint = nearest(str(path), _files_beside(path))
         msg = f"There is no file {path}.{hint} {_FORMS[flag]}"
         raise ConfigError(msg)
@@ -194,10 +195,10 @@ def load_schema(name: str) -> Any:
     """
     if name.lstrip().startswith(("{", "[")):
         raise ConfigError("--schema takes a file or module:Model, not the schema itself. Save it.")
-    if ":" in name and not Path(name).is_file():
+    if ":" in name and not is_file(Path(name)):
         return load_attribute(name, flag="--schema")
     try:
-        schema = json.loads(Path(name).expanduser().read_text(encoding="utf-8"))
+        schema = json.loads(typed_path(name).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         msg = f"There is no file {name} (--schema). Give a JSON Schema file, or module:Model."
         raise ConfigError(msg) from error

@@ -28,6 +28,7 @@ from goliath_local.filesystem.backend import (
     missing,
 )
 from goliath_local.filesystem.paths import MAX_FILE_BYTES, file_path, virtual_path
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,7 +151,7 @@ def folder_filesystem(path: str | os.PathLike[str], *, hidden: bool = False) -> 
     Raises:
         ConfigError: it is not a folder, or this system cannot open files relative to one.
     """
-    root = Path(path).expanduser().resolve()
+    root = typed_path(Path(path)).resolve()
     if not root.is_dir():
         message = f"{path} is not a folder. Give one that is there."
         raise ConfigError(message)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,10 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from goliath_local.errors import ConfigError
 from goliath_local.mcp.adopt import MAX_TOOLS
 from goliath_local.mcp.server import CALL_TIMEOUT_S, START_TIMEOUT_S, ToolServer, mcp_tools
+from goliath_local.typed_paths import typed_path
 from goliath_local.wire import safe_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from goliath_local.tools import Tool
 
@@ -77,7 +78,7 @@ def named_tools(name: str) -> tuple[Tool, ...]:
         msg = f"{name}: no tool is named in the brackets. Write mcp[one,other]:{what}"
         raise ConfigError(msg)
     if what.endswith(".json") and len(what.split()) == 1:
-        return _of_file(Path(what).expanduser(), wanted)
+        return _of_file(typed_path(what), wanted)
     return tuple(mcp_tools(what, tools=wanted).tools.values())
 
 

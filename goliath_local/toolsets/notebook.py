@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from goliath_local.errors import FileError, StorageError
 from goliath_local.filesystem import folder_filesystem
 from goliath_local.toolsets.note_text import file_name, joined, match, meant, unknown
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ class Notebook:
     """The notes of one folder, which is made when it is not there."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder.expanduser()
+        self._folder = typed_path(folder)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from goliath_local.errors import ConfigError
+from goliath_local.typed_paths import typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,7 +55,7 @@ def tool_set(name: str, *, data: Path) -> tuple[Tool, ...]:
         msg = f"{head}: there is no {chosen.takes} behind the colon. Write {head}:PATH, or {head}."
         raise ConfigError(msg)
     if place:
-        return chosen.make(Path(place.strip()).expanduser())
+        return chosen.make(typed_path(place.strip()))
     return chosen.make(data / chosen.home if chosen.home else Path.cwd())
 
 

@@ -26,7 +26,19 @@ from goliath_local.memory import empty_memory, file_memory, sqlite_memory
 from tests import audit
 from tests.filesystem.test_paths import HOSTILE
 
-IDS = (*HOSTILE, "A", "a", "\u00e9", "e\u0301", "D:x", "\\\\host", "", " ", "..", "**/**/*a*b")
+MORE = (
+    "A",
+    "a",
+    "\u00e9",
+    "e\u0301",
+    "\\\\host",
+    "",
+    " ",
+    "..",
+    "~none.of.that.name",
+    "**/**/*a*b",
+)
+IDS = (*HOSTILE, *MORE)
 NAMES = pytest.mark.parametrize("name", IDS, ids=[ascii(name)[:24] for name in IDS])
 
 
@@ -129,17 +141,32 @@ def test_a_model_file_of_any_name_lies_in_the_models_folder(
 def test_tool_files_are_read_where_they_are_named(name: str, outside: Path, touched: Any) -> None:
     data = outside / "data"
     places = Places(data=data, config_file=outside / "config.toml")
-    for said in (name, f"{name}.py", f"notes:{name}", f"{name}:x"):
+    for said in (name, f"{name}.py", f"{name}:x"):
         touched()
         with contextlib.suppress(GoliathError):
             load_tools([said], places)
         seen = touched()
-        assert not [
-            (event, path)
-            for event, path in audit.strays(seen, data)
-            if event not in {"open", *audit.READS}
-        ]
-        assert not [path for event, path, changes in seen if changes and event == "open"]
+        # The folder that was named is looked into for a name that is like it.
+        assert {event for event, _ in audit.strays(seen, data)} <= {"open", *audit.READS}
+        assert not [event for event, _, changes in seen if changes]
+
+
+def test_the_file_of_a_tool_set_is_the_named_one_alone(outside: Path, touched: Any) -> None:
+    for name in (
+        ".",
+        "~",
+        "$HOME",
+        "D:x",
+        "a:b",
+        "CON",
+        "%2e%2e/x",
+        "**/**/*a*b",
+        "~none.of.that.name",
+    ):
+        touched()
+        with contextlib.suppress(GoliathError):
+            load_tools([f"notes:{name}"], Places(data=outside, config_file=outside / "c.toml"))
+        assert audit.strays(touched(), Path.cwd(), Path.home()) == []
 
 
 async def test_files_in_sqlite_lie_in_the_database_whatever_namespace_and_path(
@@ -148,6 +175,7 @@ async def test_files_in_sqlite_lie_in_the_database_whatever_namespace_and_path(
     folder = outside / "data"
     folder.mkdir()
     spaces = [name for name in IDS if name.strip()]
+    assert len(spaces) == len(set(spaces))
     touched()
     for number, space in enumerate(spaces):
         files = sqlite_filesystem(folder / "files.sqlite", namespace=space)
