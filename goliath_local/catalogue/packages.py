@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1 << 20
 _POLL_S = 0.2
 _PROBE_S = 20.0
+_TELLING = {"PIP_USER_AGENT_USER_DATA"}
+"""pip adds it to its User-Agent; the rest of that cannot be switched off: see SECURITY.md."""
+
 _QUIET = ("--disable-pip-version-check", "--no-input", "--no-cache-dir", "--no-color", "-q")
 
 
@@ -77,6 +80,7 @@ def why_not(source: PackagesSource) -> str | None:
             errors="replace",
             timeout=_PROBE_S,
             check=False,
+            env=_environment(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return "pip does not answer"
@@ -117,6 +121,11 @@ def _pip() -> tuple[str, ...]:
     return (sys.executable, "-m", "pip")
 
 
+def _environment() -> dict[str, str]:
+    """Return pip's environment without what it would tell the index of its user."""
+    return {name: value for name, value in os.environ.items() if name not in _TELLING}
+
+
 def _pip_download(package: Package, folder: Path, cancel: CancelToken | None) -> Path:
     """Have pip fetch one wheel into the folder, and return it.
 
@@ -138,7 +147,8 @@ def _pip_download(package: Package, folder: Path, cancel: CancelToken | None) ->
         "-d",
         str(target),
     )
-    environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
+    here = str(folder)
+    environment = {**_environment(), "TMPDIR": here, "TEMP": here, "TMP": here}
     said, code = _run(command, environment, cancel)
     wheels = sorted(target.glob("*.whl")) if target.is_dir() else []
     if code or len(wheels) != 1:

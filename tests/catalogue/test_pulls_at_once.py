@@ -15,6 +15,7 @@ import filelock
 import pytest
 
 from goliath_local.catalogue import Waiting, fetch
+from goliath_local.catalogue.lock import one_at_a_time
 from tests.catalogue import server
 from tests.catalogue.maker import card, large_gguf
 
@@ -119,6 +120,15 @@ def wait_for_bytes(folder: Path, size: int) -> None:
         time.sleep(0.01)
 
 
+def test_two_pulls_at_once_fetch_once(folder: Path, hub: Callable[..., Place]) -> None:
+    somebody_waits = threading.Event()
+    place = hub(CONTENT, held(somebody_waits))
+    _, failed = pull_in_threads(folder, 2, waits=somebody_waits.set)
+    assert failed == []
+    assert (folder / "tiny.gguf").read_bytes() == CONTENT
+    assert place.sent_bytes <= 1.1 * len(CONTENT)
+
+
 @pytest.mark.slow
 def test_a_killed_pull_gives_its_lock_and_its_part_to_the_next(
     folder: Path, hub: Callable[..., Place]
@@ -137,12 +147,62 @@ def test_a_killed_pull_gives_its_lock_and_its_part_to_the_next(
 
 
 @pytest.mark.slow
-def test_two_processes_fetch_once(folder: Path, hub: Callable[..., Place]) -> None:
+@pytest.mark.parametrize("count", [2, 6])
+def test_several_processes_fetch_once(folder: Path, hub: Callable[..., Place], count: int) -> None:
     place = hub(CONTENT, slowly)
-    children = [child(folder), child(folder)]
-    assert [one.wait() for one in children] == [0, 0]
+    children = [child(folder) for _ in range(count)]
+    assert [one.wait() for one in children] == [0] * count
     assert (folder / "tiny.gguf").read_bytes() == CONTENT
     assert place.sent_bytes <= 1.1 * len(CONTENT)
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from goliath_local.catalogue.lock import one_at_a_time
+from goliath_local.catalogue.progress import ignore
+with one_at_a_time(Path(sys.argv[1]), "tiny.gguf", report=ignore, cancel=None):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_the_lock_of_a_dead_owner_is_broken_within_five_seconds(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    code = HOLDER.format(root=str(Path(__file__).parents[2]))
+    owner = subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE)
+    assert owner.stdout is not None
+    waits, taken = threading.Event(), threading.Event()
+
+    def take() -> None:
+        def told(_: Any) -> None:
+            waits.set()
+
+        with one_at_a_time(folder, "tiny.gguf", report=told, cancel=None):
+            taken.set()
+
+    waiting = threading.Thread(target=take)
+    with owner:
+        try:
+            assert owner.stdout.readline() == b"held\n"
+            waiting.start()
+            assert waits.wait(60)
+            assert not taken.wait(0.5)  # as long as its owner lives
+        finally:
+            owner.kill()
+    assert taken.wait(5)
+    waiting.join()
+
+
+def test_the_note_of_a_dead_owner_holds_nobody_up(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / ".tiny.gguf.owner").write_text('{"pid": 1}')
+    (folder / ".tiny.gguf.lock").touch()
+    told: list[Any] = []
+    with one_at_a_time(folder, "tiny.gguf", report=told.append, cancel=None):
+        assert told == []
 
 
 WATCHED = (

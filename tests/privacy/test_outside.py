@@ -26,18 +26,8 @@ from goliath_local.memory import empty_memory, file_memory, sqlite_memory
 from tests import audit
 from tests.filesystem.test_paths import HOSTILE
 
-MORE = (
-    "A",
-    "a",
-    "\u00e9",
-    "e\u0301",
-    "\\\\host",
-    "",
-    " ",
-    "..",
-    "~none.of.that.name",
-    "**/**/*a*b",
-)
+NOBODY = "~none.of.that.name"
+MORE = ("A", "a", "\u00e9", "e\u0301", "\\\\host", "", " ", "..", NOBODY, "**/**/*a*b")
 IDS = (*HOSTILE, *MORE)
 NAMES = pytest.mark.parametrize("name", IDS, ids=[ascii(name)[:24] for name in IDS])
 
