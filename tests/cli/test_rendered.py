@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from goliath_local.cli.confirm import Call, framed, read_answer
 from goliath_local.cli.rendered import rendered_call, rendered_value
+from tests.levers import first_seed, many
 
 TRICKY = st.text(
     st.sampled_from('ab "\\\n\u200b\u202e\u0430é\u0301:,{}[]│└─y10.e…()'), max_size=12
@@ -85,9 +86,9 @@ def drawn(chance: random.Random, *, depth: int = 0) -> object:
     return {chance.choice(LOOKS): drawn(chance, depth=depth + 1) for _ in range(2)}
 
 
-def test_three_thousand_calls_of_pieces_that_look_alike_all_look_different() -> None:
-    chance, shown = random.Random(7), {}
-    while len(shown) < 3000:
+def test_calls_of_pieces_that_look_alike_all_look_different() -> None:
+    chance, shown, count = random.Random(first_seed(7)), {}, many(3_000)
+    while len(shown) < count:
         call = {chance.choice("xy"): drawn(chance), "z": drawn(chance)}
         other = shown.setdefault("\n".join(rendered_call("t", call)), call)
         assert is_same(other, call)

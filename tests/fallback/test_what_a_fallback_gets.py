@@ -9,6 +9,7 @@ from goliath_local import create_agent, define_tool
 from goliath_local.extensions import Extension
 from goliath_local.fallback import http_fallback
 from goliath_local.testing import fake_model
+from tests.levers import first_seed, many
 from tests.loopback import loopback, reply
 
 ANSWER = [{"json": {"why": "w", "kind": "answer", "brief": "b"}}, {"text": "On device."}]
@@ -22,12 +23,12 @@ def _look(secret: str) -> Any:
     )
 
 
-async def test_200_random_turns_send_the_hand_off_and_no_canary(monkeypatch: Any) -> None:
-    chance = random.Random(0)
+async def test_random_turns_send_the_hand_off_and_no_canary(monkeypatch: Any) -> None:
+    chance, count = random.Random(first_seed(0)), many(200)
     monkeypatch.setenv("GOLIATH_CANARY", "CANARY-environment")
     looked = [{"json": {"why": "CANARY-why", "kind": "tool", "tool": "look", "brief": "b"}}]
     async with loopback(lambda _, out: reply(out, {"text": "From elsewhere."})) as server:
-        for number in range(200):
+        for number in range(count):
             escalates, looks = chance.random() < 0.5, chance.random() < 0.5
             script = (looked if looks else []) + (ESCALATE if escalates else ANSWER)
             agent = create_agent(
@@ -41,7 +42,7 @@ async def test_200_random_turns_send_the_hand_off_and_no_canary(monkeypatch: Any
             result = await agent.run(f"ask {number}", context={"token": "CANARY-context"})
             assert len(server.asked) - before == escalates
             assert result.handled_by == ("cloud" if escalates else "device")
-    assert 60 < len(server.asked) < 140
+    assert 0.3 * count < len(server.asked) < 0.7 * count
     for asked in server.asked:
         assert b"CANARY" not in asked.body
         assert set(asked.json) <= KEYS
