@@ -17,6 +17,7 @@ from goliath_local.cli.ready import _template
 from goliath_local.cli.settings import load_settings
 from goliath_local.errors import ConfigError, NotText
 from goliath_local.filesystem import folder_filesystem
+from tests.levers import slow_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ WRONG = {
 }
 
 
-@pytest.fixture(params=WRONG.values(), ids=WRONG)
+@pytest.fixture(params=slow_after(1, WRONG.values()), ids=WRONG)
 def wrong(request: pytest.FixtureRequest) -> bytes:
     """A text whose byte 5 is the first that is wrong."""
     return "né: ".encode() + request.param

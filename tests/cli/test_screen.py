@@ -198,7 +198,7 @@ def test_a_text_of_controls_changes_nothing_but_the_letters(sink: Any, text: str
 
 
 @pytest.mark.slow
-@settings(max_examples=many(400))
+@settings(max_examples=many(2_000))
 @given(sink=st.sampled_from(SINKS), text=STEERING, again=st.integers(1, 4))
 def test_many_texts_of_controls_change_nothing_but_the_letters(
     sink: Any, text: str, again: int

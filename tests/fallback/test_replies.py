@@ -16,6 +16,7 @@ from goliath_local.catalogue.web import ask as ask_web
 from goliath_local.errors import FallbackError, FetchError
 from goliath_local.fallback import chat_fallback, http_fallback
 from tests.fallback.test_http_fallback import REQUEST, _gzip_of_zeros
+from tests.levers import slow_after
 from tests.loopback import loopback, reply
 
 if TYPE_CHECKING:
@@ -149,10 +150,11 @@ REDIRECTS = {
 
 
 @pytest.mark.parametrize("follows", [False, True], ids=["own client", "a client that follows"])
-@pytest.mark.parametrize(("status", "target"), REDIRECTS.values(), ids=REDIRECTS)
+@pytest.mark.parametrize("redirect", slow_after(1, REDIRECTS.values()), ids=REDIRECTS)
 async def test_no_redirect_carries_anything_elsewhere(
-    way: Way, status: int, target: str, follows: bool
+    way: Way, redirect: tuple[int, str], follows: bool
 ) -> None:
+    status, target = redirect
     async with (
         loopback(lambda _, out: reply(out, way.body("no"))) as other,
         loopback(lambda _, out: reply(out, status=status, headers={"location": place})) as server,
@@ -191,7 +193,7 @@ def _redirecting(
     return seen, httpx2.MockTransport(handle)
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", slow_after(1, [307, 301, 302, 303, 308]))
 @pytest.mark.parametrize("target", ELSEWHERE)
 async def test_a_hand_off_over_https_never_goes_on_in_the_clear_or_elsewhere(
     way: Way, target: str, status: int
