@@ -73,6 +73,11 @@ _OWN = tuple(
 _SYSTEM = tuple(map(Path, ("/usr", "/lib", "/lib64", "/proc", "/sys", "/dev", "/etc")))
 
 
+def is_pythons(path: str) -> bool:
+    """True for a file of Python itself, which is read when something is imported late."""
+    return any(Path(path).is_relative_to(place) for place in _OWN)
+
+
 def strays(taken: list[tuple[str, Any, bool]], *allowed: Path) -> list[tuple[str, str]]:
     """Return what lies outside the folders, or is one of the system's that is of no concern.
 

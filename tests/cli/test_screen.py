@@ -7,6 +7,7 @@ which no letter has a meaning. Both have to be alike: cells, scroll-back, cursor
 from __future__ import annotations
 
 import io
+import os
 from typing import TYPE_CHECKING, Any
 
 import pyte
@@ -120,8 +121,10 @@ def error(terminal: Terminal, text: str) -> None:
 
 
 def file_name(terminal: Terminal, text: str) -> None:
+    # As the system passes it on: never with a NUL, and what is no UTF-8 in Python's own way.
+    name = os.fsdecode(text.encode("utf-8", "surrogatepass")).replace("\0", "")
     try:
-        _file_text("/nowhere/" + text.replace("\0", ""))  # no system passes a NUL on
+        _file_text(f"/nowhere/{name}")
     except (ConfigError, OSError) as said:
         terminal.complain(Styled(read_problem(said).message, "red"))
 
