@@ -1,6 +1,7 @@
 """`goliath-local conversations`: what is remembered, and forgetting it.
 
-Edge: reads and changes the conversations' file; `rm` removes the conversation's traces too.
+Edge: reads and changes the conversations' file; `rm` removes the conversation's traces too, and
+`rm --all` the evaluated prompt heads.
 """
 
 from __future__ import annotations
@@ -97,7 +98,10 @@ def rm(
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every one.")] = False,
 ) -> None:
-    """Forget conversations for good, with their traces and all damaged files set aside."""
+    """Forget conversations for good, with their traces and all damaged files set aside.
+
+    --all forgets the evaluated prompt heads, too.
+    """
     from goliath_local.cli.tracefile import remove_traces
     from goliath_local.errors import ConfigError
     from goliath_local.memory import sqlite_memory
@@ -115,14 +119,28 @@ def rm(
         store.remove(one)
         traces = remove_traces(settings.places.traces, one)
         rows.append({"conversation": one, "traces": traces})
+    heads = _remove_heads(settings.places.states) if all_ else 0
     if settings.json:
-        terminal.document({"removed": rows, "damagedFiles": damaged})
+        terminal.document({"removed": rows, "damagedFiles": damaged, "promptHeads": heads})
         return
     for row in rows:
         terminal.put(f"{row['conversation']}: forgotten, with {row['traces']} traces")
     if damaged:
         files = "file" if damaged == 1 else "files"
         terminal.put(f"{damaged} damaged {files} that had been set aside: deleted")
+    if heads:
+        terminal.put(f"{heads} evaluated prompt {'head' if heads == 1 else 'heads'}: deleted")
+
+
+def _remove_heads(folder: Path) -> int:
+    """Delete the evaluated prompt heads, and return how many there were.
+
+    Facts are in them, and nobody can tell of which conversation.
+    """
+    heads = list(folder.glob("*.state"))
+    for head in heads:
+        head.unlink(missing_ok=True)
+    return len(heads)
 
 
 def _stored(settings: Settings) -> list[StoredConversation]:
