@@ -39,6 +39,12 @@ SYSTEM_SLOT: Final = 0
 # Private-use characters: no template mentions them, and none of its filters changes them.
 _PLACEHOLDER: Final = re.compile("\ue000(\\d+)\ue001")
 
+_FAILURES: Final = (
+    *(TemplateError, ValueError, TypeError, ArithmeticError, RecursionError, LookupError),
+    *(AttributeError, AssertionError, SyntaxError),
+)
+"""What a template may raise; Jinja lets through what Python says of code made from it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
@@ -98,7 +104,7 @@ def render_text(template: str, shape: Shape, setting: Setting) -> str:
     """
     try:
         return _render(template, _messages(shape), setting)
-    except (TemplateError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+    except _FAILURES as error:
         if shape.has_system and isinstance(error, TemplateError):
             folded = _try_folded(template, shape, setting)
             if folded is not None:
@@ -167,7 +173,7 @@ def _try_folded(template: str, shape: Shape, setting: Setting) -> str | None:
     content = f"{system['content']}\n\n{first['content']}"
     try:
         return _render(template, [{"role": "user", "content": content}, *rest], setting)
-    except TemplateError:
+    except _FAILURES:
         return None
 
 

@@ -1,9 +1,8 @@
-"""Chat templates as pieces and slots; hostile ones are refused within limits (B2)."""
+"""Chat templates as pieces and slots, and templates that cannot be used (B2)."""
 
 from __future__ import annotations
 
 import datetime as dt
-import time
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,6 @@ from goliath_local.engine.template import (
     render_skeleton,
     template_sha256,
 )
-from goliath_local.engine.untrusted import render_untrusted
 from goliath_local.errors import ConfigError
 
 SETTING = Setting(start_text="<s>", end_text="</s>", today=dt.date(2025, 1, 31), variables={})
@@ -84,6 +82,13 @@ def test_blocks_that_mark_generated_text_are_read_through():
         ("{{ '{0.__class__}'.format(1) }}", "fails|leaves out"),
         ("{% for m in messages %}", "fails"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "fails"),
+        ("{% break %}", "fails"),
+        ("{{ 1|dictsort }}", "fails"),
+        (
+            "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+            "{{ 1|dictsort }}",
+            "fails: no",
+        ),
         ("{% for m in messages|reverse %}{{ m.content }}{% endfor %}", "order"),
     ],
 )
@@ -112,29 +117,3 @@ def test_any_text_as_a_template_gives_a_skeleton_or_a_reason(template: str):
 def test_templates_are_told_apart_by_their_hash():
     assert len(template_sha256(CHATML)) == 64
     assert template_sha256(CHATML) != template_sha256(CHATML + " ")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("template", "said"),
-    [
-        (
-            "{% for i in range(99999) %}{% for j in range(99999) %}x{% endfor %}{% endfor %}",
-            "longer than 2 s|more memory",
-        ),
-        ("{{ 'a' * 10**9 }}", "more memory"),
-        ("{{ '%1000000000d' % 1 }}", "more memory"),
-        (" " * (1 << 20), "characters|leaves out"),
-        ("{{ raise_exception('no') }}", "fails: no"),
-    ],
-)
-def test_a_template_nobody_read_cannot_take_the_machine(template: str, said: str):
-    started = time.monotonic()
-    with pytest.raises(ConfigError, match=said):
-        render_untrusted(template, FULL, SETTING)
-    assert time.monotonic() - started < 20  # 2 s of rendering; the rest is a busy machine's
-
-
-@pytest.mark.slow
-def test_a_template_nobody_read_gives_the_same_skeleton_in_the_child():
-    assert render_untrusted(CHATML, FULL, SETTING) == render_skeleton(CHATML, FULL, SETTING)
