@@ -62,8 +62,12 @@ def chat(home: Path, name: str, after_s: float, *, columns: int) -> list[str]:
     engine = home / "script.json"
     engine.write_text(json.dumps({"replies": _SCRIPT, "load_s": 0.3, "read_s": 0.3}))
     program = f"{sys.executable} -m goliath_local chat --engine fake:{engine} -T demo"
-    # The shell waits on, and does not hand on that it does.
-    line = f"trap : TERM HUP INT; stty -g; {program}; echo code $?; stty -g"
+    # The shell waits on, and does not hand on that it does. It controls jobs, as a person's does:
+    # without that nothing stops at SIGTSTP.
+    line = (
+        f"set -m; trap : TERM HUP INT; stty -g; {program}; code=$?; "
+        "while [ $code = 148 ]; do fg; code=$?; done; echo code $code; stty -g"
+    )
     child = pexpect.spawn(
         "/bin/bash", ["-c", line], env=environment(home), dimensions=(40, 100), timeout=None
     )

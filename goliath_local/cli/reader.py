@@ -12,11 +12,13 @@ import sys
 from typing import TYPE_CHECKING, Protocol
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 
 from goliath_local.cli.asks import verify_utf8
+from goliath_local.cli.signals import stoppable
 from goliath_local.cli.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ class KeyReader:
 
     async def read(self, meter: str) -> str:
         """Return what was typed until Enter."""
-        text = await self._session.prompt_async(PROMPT, rprompt=meter)
+        with stoppable(run_in_terminal):
+            text = await self._session.prompt_async(PROMPT, rprompt=meter)
         return read_block(self._expanded(text))
 
     def _keys(self) -> KeyBindings:

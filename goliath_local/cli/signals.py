@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,38 @@ def terminable() -> Iterator[None]:
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP):
             _unhear(loop, number)
+
+
+@contextmanager
+def stoppable(set_aside: Callable[[Callable[[], None]], object]) -> Iterator[None]:
+    """At SIGTSTP stop only when the terminal of stdin is in the mode again that it is in now.
+
+    Args:
+        set_aside: calls what it is given while nobody reads keys, and shows its line anew then.
+    """
+    import termios
+
+    loop = asyncio.get_running_loop()
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+
+    def stop() -> None:
+        reading = termios.tcgetattr(terminal)
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        # Without a listener the system stops us here, until SIGCONT comes.
+        _unhear(loop, signal.SIGTSTP)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        listen()
+        termios.tcsetattr(terminal, termios.TCSADRAIN, reading)
+
+    def listen() -> None:
+        loop.add_signal_handler(signal.SIGTSTP, set_aside, stop)
+
+    listen()
+    try:
+        yield
+    finally:
+        _unhear(loop, signal.SIGTSTP)
 
 
 def _unhear(loop: asyncio.AbstractEventLoop, number: int) -> None:

@@ -55,6 +55,11 @@ class Screen:
     def paste(self, text: str) -> None:
         self.child.send(f"\x1b[200~{text}\x1b[201~")
 
+    def resize(self, *, columns: int) -> None:
+        """Make the window narrower or wider; the program is told by SIGWINCH."""
+        self.child.setwinsize(ROWS, columns)
+        self.emulator.resize(ROWS, columns)
+
     def interrupt(self) -> float:
         """Press Ctrl-C; return when."""
         self.child.sendcontrol("c")

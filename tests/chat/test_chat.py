@@ -207,6 +207,12 @@ def test_text_of_model_tool_and_error_cannot_drive_the_terminal(chat, home) -> N
     assert "you> read the note" in screen.text  # nothing was wiped out
 
 
+def program_under(screen) -> int:
+    """The process that the shell has started."""
+    shell = screen.child.pid
+    return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("moment", ["prompt", "turn", "confirm"])
@@ -221,17 +227,107 @@ def test_a_signal_leaves_the_terminal_as_it_was(spawn_shell, script, number, mom
     if moment != "prompt":
         screen.type("put milk on\r")
         screen.wait_for("[w] why ?" if moment == "confirm" else "conductor · ctx")
-    program = next(
-        iter(
-            Path(f"/proc/{screen.child.pid}/task/{screen.child.pid}/children").read_text().split()
-        )
-    )
-    os.kill(int(program), number)
+    os.kill(program_under(screen), number)
     screen.wait_for(f"code {128 + number}")
     screen.end()
-    lines = [line for line in screen.text.splitlines() if line.count(":") > 20]
-    assert len(lines) == 2
-    assert lines[0] == lines[1]
+    before, after = modes_of(screen)
+    assert before == after
+
+
+def modes_of(screen) -> list[str]:
+    """What `stty -g` said, before and after."""
+    return [line for line in screen.text.splitlines() if line.count(":") > 20]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["prompt", "turn", "confirm"])
+def test_a_chat_that_was_stopped_goes_on_where_it_was(spawn_shell, script, tasks, moment) -> None:
+    slowly = said("It is on your list.") | {"piece_chars": 4, "piece_s": 0.2}
+    engine = script(CREATE, MILK, ANSWER, slowly, ANSWER, said("Second."))
+    # With job control, as at a person's shell: without it nothing stops at SIGTSTP.
+    screen = spawn_shell(
+        "set -m; stty -g; "
+        f"goliath-local chat --engine {engine} -T demo; code=$?; "
+        "while [ $code = 148 ]; do sleep 0.2; fg; code=$?; done; echo code $code; stty -g"
+    )
+    screen.wait_for("you>")
+    if moment != "prompt":
+        screen.type("put milk on my list\r")
+        screen.wait_for("[w] why ?")
+    if moment == "turn":
+        screen.type("y\r")
+        screen.wait_for("It is")
+        screen.child.send("\x1a")
+    else:
+        os.kill(program_under(screen), signal.SIGTSTP)
+    screen.wait_for("Stopped")
+    screen.settle(0.5)
+    if moment == "prompt":
+        screen.type("put milk on my list\r")
+        screen.wait_for("[w] why ?")
+    if moment != "turn":
+        screen.type("y\r")
+    screen.wait_for("your list.")  # the first words stand before the stop
+    screen.wait_for("1 step ·")
+    screen.settle()
+    screen.type("again\r")
+    screen.wait_for("Second.")
+    screen.settle()
+    screen.child.sendcontrol("d")
+    screen.wait_for("code 0")
+    screen.end()
+    before, after = modes_of(screen)
+    assert before == after
+    assert tasks.titles().count("milk") == 1
+
+
+@pytest.mark.slow
+def test_a_window_may_change_its_size_while_one_types_and_while_an_answer_comes(
+    chat, tasks
+) -> None:
+    slowly = said("One two three four five six seven eight nine ten.")
+    screen = chat(
+        CREATE, MILK, ANSWER, slowly | {"piece_chars": 4, "piece_s": 0.1}, ANSWER, said("Second.")
+    )
+    screen.type("put milk on my long, long, long, long, long list")
+    screen.settle()
+    screen.resize(columns=40)
+    screen.settle()
+    screen.type(" of things\r")
+    screen.wait_for("[w] why ?")
+    screen.resize(columns=70)
+    screen.settle()
+    screen.type("y\r")
+    screen.wait_for("One two")
+    screen.resize(columns=100)
+    screen.wait_for("nine ten.")
+    screen.wait_for("1 step ·")
+    screen.settle()
+    screen.type("again\r")
+    screen.wait_for("Second.")
+    screen.settle()
+    screen.type("/memory\r")
+    screen.wait_for("you>  put milk on my long, long, long, long, long list of things")
+    screen.wait_for("you>  again")
+    screen.child.sendcontrol("d")
+    assert screen.end() == 0
+    assert tasks.titles()[-1] == "milk"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", ["--jsonl ask | head -1", "ask | head -c 0"])
+def test_a_reader_that_goes_away_ends_the_run_with_141(spawn_shell, script, cut) -> None:
+    engine = script(ANSWER, said("One two three four five six.") | {"piece_s": 0.01})
+    run = f"goliath-local run --engine {engine} -T demo -c trip"
+    screen = spawn_shell(
+        f"stty -g; {run} {cut}; echo code ${{PIPESTATUS[0]}}; stty -g; {run} ask | tail -1"
+    )
+    screen.wait_for("code 141")
+    screen.end()
+    assert "Traceback" not in screen.text
+    before, after = modes_of(screen)
+    assert before == after
+    assert "One two three four five six." in screen.text.rpartition("code 141")[2]
 
 
 @pytest.mark.slow
