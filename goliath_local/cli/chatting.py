@@ -76,8 +76,9 @@ async def _chat(
     store = sqlite_memory(settings.places.conversations)
     chosen = talk.choose_conversation(store, wish.conversation_id, new=wish.new)
     seat = Seat(settings.places.locks)
-    chosen = _seated(chosen, seat, wish, terminal)
     with closing(seat), terminable():
+        # Not before: a signal while the seat's note is written would leave half of it.
+        chosen = _seated(chosen, seat, wish, terminal)
         ready = await _load(found, settings, terminal)
         confirm = Confirm(terminal, allowed=frozenset(settings.allow), tools=tools)
         parts = Parts(

@@ -199,11 +199,11 @@ def test_a_vocabulary_of_200_000_tokens_costs_little_memory(tmp_path: Path) -> N
     assert peak < 8 << 20
 
 
-def mutate(data: bytes, chance: random.Random) -> bytes:
-    """Damage a file in one of the ways files are damaged, mostly in its header."""
+def mutate(data: bytes, chance: random.Random, *, head_bytes: int = 700) -> bytes:
+    """Damage a file in one of the ways files are damaged, mostly in its first bytes."""
     body = bytearray(data)
     for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(body) if chance.random() < 0.2 else min(len(body), 700))
+        at = chance.randrange(len(body) if chance.random() < 0.2 else min(len(body), head_bytes))
         match chance.randrange(6):
             case 0:
                 body[at] ^= 1 << chance.randrange(8)
@@ -223,6 +223,9 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
     return bytes(body)
 
 
+MUTATED = int(os.environ.get("GOLIATH_TEST_EXAMPLES", "20000"))
+MUTATED_REAL = int(os.environ.get("GOLIATH_TEST_EXAMPLES", "200"))
+SEED = int(os.environ.get("GOLIATH_TEST_SEED", "2"))
 ODD = (0, 1, 2**16, 2**20, 2**22, 2**31, 2**32 - 1, 2**53, 2**63, 2**64 - 1)
 
 
@@ -235,14 +238,24 @@ def verdict(path: Path) -> str:
     return "sound"
 
 
-def trial(tmp_path: Path, *, count: int, seed: int) -> dict[str, int]:
-    chance, seeds = random.Random(seed), (gguf(), gguf(tensors=(), data_bytes=0))
+def trial(
+    tmp_path: Path,
+    *,
+    count: int,
+    seed: int,
+    seeds: tuple[bytes, ...] = (gguf(), gguf(tensors=(), data_bytes=0)),
+    head_bytes: int = 700,
+    hole_bytes: int = 0,
+) -> dict[str, int]:
+    chance = random.Random(seed)
     path, found = tmp_path / "m.gguf", {"sound": 0, "refused": 0}
     slowest = 0.0
     for _ in range(count):
         # A new file each time: what replaces the bytes of an old one, ext4 writes to the disk.
         path.unlink(missing_ok=True)
-        path.write_bytes(mutate(chance.choice(seeds), chance))
+        path.write_bytes(mutate(chance.choice(seeds), chance, head_bytes=head_bytes))
+        if hole_bytes:  # the place of the weights, which no reader of headers looks at
+            os.truncate(path, path.stat().st_size + hole_bytes)
         begin = time.process_time()
         found[verdict(path)] += 1
         slowest = max(slowest, time.process_time() - begin)
@@ -258,8 +271,31 @@ def test_mutated_files_are_read_or_refused_and_nothing_else(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_twenty_thousand_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
-    found = trial(tmp_path, count=20_000, seed=2)
-    assert sum(found.values()) == 20_000
+    found = trial(tmp_path, count=MUTATED, seed=SEED)
+    assert set(found) == {"sound", "refused"}
+    assert sum(found.values()) == MUTATED
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_mutated_headers_of_a_real_model_are_read_or_refused(tmp_path: Path, weights) -> None:
+    path = weights("smollm2-135m")
+    whole_bytes, data_bytes = path.stat().st_size, read_gguf_header(path).data_offset_bytes
+    with path.open("rb") as file:
+        seeds = (file.read(data_bytes),)
+    found = {"sound": 0, "refused": 0}
+    for head_bytes, seed in ((2000, SEED), (data_bytes, SEED + 1)):
+        part = trial(
+            tmp_path,
+            count=MUTATED_REAL // 2,
+            seed=seed,
+            seeds=seeds,
+            head_bytes=head_bytes,
+            hole_bytes=whole_bytes - data_bytes,
+        )
+        found = {name: found[name] + part[name] for name in found}
+    assert found["sound"] > 4
+    assert found["refused"] > MUTATED_REAL // 10
 
 
 @given(data=st.binary(max_size=400), prefix=st.sampled_from([b"", b"GGUF", gguf()[:24]]))

@@ -6,6 +6,8 @@ import dataclasses
 import hashlib
 import io
 import json
+import os
+import random
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +19,15 @@ from goliath_local.cli import load_probe, strangers
 from goliath_local.cli.problems import ExitCode, NeededYes
 from goliath_local.cli.settings import load_settings
 from goliath_local.cli.terminal import Terminal
+from scripts.hostile import files
 from tests.catalogue.maker import gguf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+LOADED = int(os.environ.get("GOLIATH_TEST_EXAMPLES", "3"))
+SEED = int(os.environ.get("GOLIATH_TEST_SEED", "1"))
 DIES = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
 LIVES = [sys.executable, "-c", "print('{\"tokens\": 1}')"]
 
@@ -158,3 +164,13 @@ def test_a_made_up_file_is_refused_by_a_true_child(goliath: Any, stranger: Path)
     ran = goliath("run", "-m", "strange", "hello")
     assert ran.code == ExitCode.BAD_MODEL_FILE
     assert "tried in a process of its own" in ran.err
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_damaged_models_that_pass_our_reader_end_a_child_at_most(
+    weights: Callable[[str], Path],
+) -> None:
+    said, faults = files(weights("smollm2-135m"), LOADED, random.Random(SEED))
+    assert faults == []
+    assert sum(said.values()) - said["refused by our reader"] == LOADED
