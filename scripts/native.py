@@ -3,6 +3,7 @@
     python scripts/native.py --way flat --count 300      # replies; memory after the fiftieth
     python scripts/native.py --way loads --count 50      # load, reply, close
     python scripts/native.py --way life --count 200      # random open, ask, cancel, close, drop
+    python scripts/native.py --way life --count 20 --lives 10  # so many in each child
     python scripts/native.py --way short --count 20      # address space short of the need
     python scripts/native.py --way swapped --count 10    # the file changes while tokens come
     python scripts/native.py --way forks --count 5 --threads 2
@@ -40,7 +41,7 @@ from goliath_local.catalogue import find_card, installed_path  # noqa: E402 - af
 from goliath_local.engine import EngineSettings, LocalModel, load_model  # noqa: E402
 from goliath_local.model import Part, Request, Stage  # noqa: E402
 from scripts.trials import forks, swaps  # noqa: E402
-from scripts.trials.life import Life, Watch  # noqa: E402
+from scripts.trials.life import STEPS, Life, Watch  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,17 +127,19 @@ def loads(name: str, count: int, seed: int, threads: int | None) -> dict[str, An
     return {"bytes_a_load": round(each), "handles": more, "ok": each <= LOAD_BYTES and more == 0}
 
 
-def life(name: str, _count: int, seed: int, threads: int | None) -> dict[str, Any]:
-    """Do a dozen things to models in any order; every outcome is a reply or a typed error."""
-    chance = random.Random(seed)
+def life(name: str, lives: int, seed: int, threads: int | None) -> dict[str, Any]:
+    """Live so many lives, a dozen random steps each; every outcome is a reply or a typed error."""
     watch = Watch(STEP_S)
-    whole = Life(
-        chance=chance,
-        load=functools.partial(open_tiny, name, threads=threads),
-        ask=functools.partial(a_request, chance),
-    )
-    done = whole.live(watch)
-    return {"done": done, "slowest": watch.slowest, "ok": True}
+    done = []
+    for number in range(lives):
+        chance = random.Random(seed * 1000 + number if number else seed)
+        whole = Life(
+            chance=chance,
+            load=functools.partial(open_tiny, name, threads=threads),
+            ask=functools.partial(a_request, chance),
+        )
+        done += whole.live(watch)
+    return {"done": done, "slowest": watch.slowest, "ok": len(done) == STEPS * lives}
 
 
 def busy(options: argparse.Namespace) -> int:
@@ -192,6 +195,7 @@ def children(options: argparse.Namespace) -> int:
         command = [sys.executable, "-X", "dev", "-W", "error", __file__, "--child"]
         command += ["--way", options.way, "--model", options.model]
         command += ["--count", str(options.count), "--seed", str(seed)]
+        command += ["--lives", str(options.lives)]
         command += ["--timeout", str(options.timeout)]
         command += ["--threads", str(options.threads)] if options.threads else []
         ended = subprocess.run(
@@ -289,6 +293,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="of the model; default: the free cores")
     parser.add_argument("--timeout", type=float, default=3600, help="of one child, in seconds")
+    parser.add_argument("--lives", type=int, default=1, help="of one child of --way life")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way in apart:
@@ -300,7 +305,8 @@ def main() -> int:
     # A child that hangs says where, and ends with 1.
     faulthandler.dump_traceback_later(options.timeout, exit=True)
     way = ways[options.way]
-    said = way(options.model, options.count, options.seed, options.threads)
+    count = options.lives if options.way == "life" else options.count
+    said = way(options.model, count, options.seed, options.threads)
     print(json.dumps(said))
     sys.stdout.flush()
     return os.EX_OK

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import random
 import subprocess
 import sys
 import threading
@@ -138,16 +140,43 @@ async def test_an_exception_of_the_listener_passes_through(tiny: LocalModel):
 # Many callers (user report 19, F10)
 
 
+ASKS_EACH = int(os.environ.get("GOLIATH_TEST_ASKS", "25"))
+"""Asks of each of the eight threads; the Night lever."""
+
+SHORT = [ask(f"Say {word}.", max_tokens=8) for word in ("one", "two", "red", "sea", "hello")]
+
+
+@pytest.fixture(scope="module")
+def serial(tiny: LocalModel) -> list[str]:
+    """What each of the short asks is answered when nobody else asks."""
+    return [asyncio.run(tiny.generate(request)).text for request in SHORT]
+
+
 @pytest.mark.slow
-def test_eight_threads_get_what_one_gets(tiny: LocalModel):
-    asked = [ask(f"Say {n} in a word.", max_tokens=4) for n in range(6)]
-    serial = [asyncio.run(tiny.generate(request)).text for request in asked]
+def test_eight_threads_get_what_one_gets(tiny: LocalModel, serial: list[str]):
+    def asked(thread: int) -> list[tuple[int, str]]:
+        chance = random.Random(thread)
+        drawn = [chance.randrange(len(SHORT)) for _ in range(ASKS_EACH)]
+        return [(each, asyncio.run(tiny.generate(SHORT[each])).text) for each in drawn]
 
-    def all_of_them(_: int) -> list[str]:
-        return [asyncio.run(tiny.generate(request)).text for request in asked]
-
+    assert len(set(serial)) > 1
     with ThreadPoolExecutor(8) as pool:
-        assert all(texts == serial for texts in pool.map(all_of_them, range(8)))
+        replies = [reply for replies in pool.map(asked, range(8)) for reply in replies]
+    assert len(replies) == 8 * ASKS_EACH
+    assert [(each, text) for each, text in replies if text != serial[each]] == []
+
+
+@pytest.mark.slow
+def test_eight_tasks_get_what_one_gets(tiny: LocalModel, serial: list[str]):
+    async def asked(task: int) -> list[str]:
+        drawn = [(task + number) % len(SHORT) for number in range(6)]
+        texts = [(await tiny.generate(SHORT[each])).text for each in drawn]
+        return [text for each, text in zip(drawn, texts, strict=True) if text != serial[each]]
+
+    async def all_of_them() -> list[list[str]]:
+        return await asyncio.gather(*map(asked, range(8)))
+
+    assert asyncio.run(all_of_them()) == [[]] * 8
 
 
 async def test_a_caller_who_will_not_wait_hears_that_the_model_is_busy(tiny: LocalModel):

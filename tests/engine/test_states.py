@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import stat
@@ -14,13 +15,16 @@ from goliath_local.catalogue import find_card
 from goliath_local.engine import EngineSettings, load_model
 from goliath_local.engine.native.snapshot import DiskShelf, read_state, write_state
 from goliath_local.engine.snapshots import Snapshot
-from tests.engine.asks import conductor
+from tests.engine.asks import conductor, worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from goliath_local.engine import LocalModel
+
+FLIPS = int(os.environ.get("GOLIATH_TEST_FLIPS", "300"))
+"""States damaged at random; the Night lever."""
 
 HEADER = {"model": "m", "window": 4096, "key": "k", "tokens": 3}
 
@@ -30,8 +34,8 @@ def snapshot(size: int = 1000, key: str = "k") -> Snapshot:
     return Snapshot(key=key, length=3, state=state)
 
 
-def state_file() -> bytes:
-    return b"".join(write_state(snapshot(), HEADER))
+def state_file(kept: Snapshot | None = None, header: dict[str, str | int] = HEADER) -> bytes:
+    return b"".join(write_state(kept or snapshot(), header))
 
 
 def damaged(data: bytes) -> dict[str, bytes]:
@@ -67,9 +71,25 @@ def test_a_state_of_something_else_is_refused(fact: str):
     assert read_state(data, {**HEADER, fact: "other"}) is None
 
 
+def of_another_prompt(header: bytes, payload: bytes) -> bytes:
+    """The header of one state over the payload of another."""
+    ends = [12 + int.from_bytes(data[8:12], "little") for data in (header, payload)]
+    return header[: ends[0]] + payload[ends[1] :]
+
+
+def test_a_right_header_over_the_payload_of_another_prompt_is_refused():
+    mine = state_file()
+    state = snapshot().state[::-1].copy()  # as long, and other bytes
+    other = state_file(Snapshot(key="other", length=3, state=state), HEADER | {"key": "other"})
+    swapped = of_another_prompt(mine, other)
+    assert len(swapped) == len(mine)
+    assert read_state(swapped, HEADER) is None
+    assert read_state(of_another_prompt(mine, mine), HEADER) is not None
+
+
 def test_random_damage_is_refused():
     data, chance = state_file(), random.Random(1)
-    for _ in range(300):
+    for _ in range(FLIPS):
         changed = bytearray(data)
         for _ in range(chance.randint(1, 3)):
             changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
@@ -108,6 +128,60 @@ def test_a_folder_that_cannot_be_written_costs_only_the_state(tmp_path: Path, ca
     (tmp_path / "file").write_text("not a folder")
     DiskShelf(tmp_path / "file", {"model": "m"}).keep(snapshot())
     assert "could not be saved" in caplog.text
+
+
+def with_facts(data: bytes, **facts: Any) -> bytes:
+    """The state with other words in its header, as another card or window would write them."""
+    end = 12 + int.from_bytes(data[8:12], "little")
+    header = json.loads(data[12:end])
+    assert set(facts) <= set(header)
+    text = json.dumps(header | facts).encode()
+    return data[:8] + len(text).to_bytes(4, "little") + text + data[end:]
+
+
+def flipped(data: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(data)
+    changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+@pytest.mark.model
+@pytest.mark.slow
+async def test_no_foreign_state_and_no_flipped_bit_changes_a_reply(
+    weights: Callable[[str], Path], tmp_path: Path
+):
+    card, request = find_card("smollm2-135m"), conductor("Put eggs on my list.", max_tokens=8)
+    states = tmp_path / "states"
+
+    def load(folder: Path = states) -> LocalModel:
+        settings = EngineSettings(deterministic=True, snapshot_dir=folder)
+        return load_model(weights(card.name), sha256=card.sha256, settings=settings)
+
+    with load() as model:
+        expected = (await model.generate(request)).text
+    (path,) = states.glob("*.state")
+    sound, chance = path.read_bytes(), random.Random(2)
+    with load(tmp_path / "other") as model:
+        await model.prewarm([worker("Put eggs on my list.")])
+    (other,) = (tmp_path / "other").glob("*.state")
+    foreign = {
+        "another card": with_facts(sound, model="0" * 64),
+        "another window": with_facts(sound, window=2048),
+        "another prompt": of_another_prompt(sound, other.read_bytes()),
+        **{f"flip {number}": flipped(sound, chance) for number in range(2)},
+    }
+    for name, data in foreign.items():
+        assert data != sound, name
+        path.write_bytes(data)
+        with load() as model:
+            reply = await model.generate(request)
+        assert reply.text == expected, name
+        assert reply.usage.evaluated_tokens == reply.usage.prompt_tokens, name
+    path.write_bytes(sound)
+    with load() as model:
+        reply = await model.generate(request)
+    assert reply.text == expected
+    assert reply.usage.evaluated_tokens < reply.usage.prompt_tokens
 
 
 @pytest.mark.model

@@ -57,7 +57,7 @@ def test_turns_on_a_real_model_are_stored_once_whoever_is_killed(tmp_path: Path,
 @pytest.mark.model
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("way", "count"), [("flat", 70), ("loads", 25), ("life", 3), ("short", 4)]
+    ("way", "count"), [("flat", 70), ("loads", 25), ("life", 2), ("short", 4)]
 )
 def test_the_native_layer_keeps_its_word(way: str, count: int, models: Path):
-    ran("native.py", "--way", way, "--count", count, models=models)
+    ran("native.py", "--way", way, "--count", count, "--lives", 3, models=models)
