@@ -274,11 +274,17 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _words_of_change(text: str, steps: Sequence[StepRecord], *, ask: str) -> tuple[str, ...]:
-    """Return what the last change was about in the words of the ask, when none of it is told."""
+    """Return what the last change was about in the words of the ask, when none of it is told.
+
+    All that it was made with, where the answer is only the ask once more.
+    """
     last = steps[-1] if steps else None
     if last is None or not last.writes or last.status != "completed":
         return ()
     values = last.input.values() if isinstance(last.input, dict) else ()
+    if _repeats(text, ask, almost=False):
+        told = [value for value in values if isinstance(value, str | int | float)]
+        return tuple(str(value) for value in told if not isinstance(value, bool))
     asked = [
         v for v in values if isinstance(v, str) and len(v) > 2 and v.casefold() in ask.casefold()
     ]

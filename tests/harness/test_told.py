@@ -139,6 +139,21 @@ async def test_a_question_for_a_value_that_was_given_is_not_the_one_to_ask(first
         assert hint in model.fake.calls[-1].prompt
 
 
+async def test_a_change_that_is_only_asked_once_more_in_the_answer_is_told():
+    ask = "the yellow ones I have already, take them off"
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "remove", "brief": "lemons"}},
+            {"json": {"missing": "", "name": "lemons"}},
+            {"text": "The yellow ones I have already, take them off."},
+            {"text": "The yellow ones I have already, take them off."},
+        ]
+    )
+    remove = tool("remove", writes=True, properties=("name",))
+    result = await create_agent(model=model, tools=[remove]).run(ask)
+    assert result.text == "The yellow ones I have already, take them off. (lemons)"
+
+
 MEALS = ["breakfast", "lunch", "dinner"]
 SERVE = define_tool(
     name="serve",
