@@ -283,8 +283,8 @@ def _words_of_change(text: str, steps: Sequence[StepRecord], *, ask: str) -> tup
         return ()
     values = last.input.values() if isinstance(last.input, dict) else ()
     if _repeats(text, ask, almost=False):
-        told = [value for value in values if isinstance(value, str | int | float)]
-        return tuple(str(value) for value in told if not isinstance(value, bool))
+        plain = [value for value in values if isinstance(value, str | int | float)]
+        return tuple(str(value) for value in plain if not isinstance(value, bool))
     asked = [
         v for v in values if isinstance(v, str) and len(v) > 2 and v.casefold() in ask.casefold()
     ]
