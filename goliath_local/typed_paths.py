@@ -14,6 +14,14 @@ def typed_path(text: str | Path) -> Path:
         return path
 
 
+def is_there(path: Path) -> bool:
+    """True when there is such a file or folder; a name too long for the system is that of none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def is_file(path: Path) -> bool:
     """True when there is such a file; a name too long for the system is that of none."""
     try:

@@ -23,7 +23,7 @@ from goliath_local.catalogue.progress import amount
 from goliath_local.catalogue.record import FOUND_HERE, read_record, records, remember
 from goliath_local.catalogue.verify import verify_file
 from goliath_local.errors import BadModelFile, ConfigError, NoModel
-from goliath_local.typed_paths import is_file, typed_path
+from goliath_local.typed_paths import is_file, is_there, typed_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +116,7 @@ def locate_model(name: str, folder: Path | None = None) -> Located:
     """
     if _looks_like_path(name):
         path = typed_path(name)
-        if not is_file(path):
+        if not is_there(path):
             msg = f"There is no file {path}. Check the path, or give a model's name."
             raise NoModel(msg)
         return Located(name=path.stem, path=path, card=None)

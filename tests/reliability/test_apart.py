@@ -188,6 +188,7 @@ async def test_texts_are_equal_with_the_cache_reused_and_without(
                 model=model,
                 memory=sqlite_memory(tmp_path / f"{fresh}.db"),
                 instructions="Be brief.",
+                built_in_examples=False,  # without the cache they would be read every time
             )
             for talk in order:
                 await agent.run(ask_of(talk, turns[talk]), conversation_id=talk)
@@ -200,5 +201,8 @@ async def test_texts_are_equal_with_the_cache_reused_and_without(
     assert warm.evaluated["tokens"] < cold.evaluated["tokens"]
     for prompt, text in warm.said:
         (talk,) = talks_in(prompt)
+        foreign = {secret_of(other) for other in order} - {secret_of(talk)}
         assert set(words_in(prompt)) <= {secret_of(talk)}
-        assert set(words_in(text)) <= {secret_of(talk)}
+        # A small model makes words up; what it may not have is the beginning of another's.
+        beginnings = {secret[: len("SECRET-") + 4].casefold() for secret in foreign}
+        assert not [each for each in beginnings if each in text.casefold()]
