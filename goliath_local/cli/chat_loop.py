@@ -23,7 +23,7 @@ from goliath_local.cli.signals import listening
 from goliath_local.cli.terminal import Styled
 from goliath_local.cli.words import Leave, is_word, obey
 from goliath_local.errors import ConfigError, GoliathError, RunCancelled
-from goliath_local.harness.fitting import scoring_of
+from goliath_local.harness import scoring_of
 from goliath_local.model import ScoringModel
 
 if TYPE_CHECKING:
@@ -209,13 +209,13 @@ class Chat:
         """Give up evaluating ahead, at the end of the chat."""
         if self._warming is not None and not self._warming.done():
             self._warming.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._warming
+            await asyncio.wait([self._warming])  # whatever it ends by, the chat ends as it would
 
     async def _warm(self) -> None:
         """Evaluate what the questions of a turn begin with, while the user types.
 
-        A turn that begins meanwhile waits for the one in hand, which it needs as well.
+        A turn that begins meanwhile waits for the one in hand: the plan's, which it needs, or one
+        that it likely needs later.
         """
         model = self.parts.ready.model
         prewarm = getattr(model, "prewarm", None)

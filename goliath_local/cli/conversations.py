@@ -12,6 +12,7 @@ import typer
 
 from goliath_local.cli.completion import conversation_names
 from goliath_local.cli.flags import settings_of, terminal_of
+from goliath_local.errors import StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,10 +137,17 @@ def _remove_heads(folder: Path) -> int:
     """Delete the evaluated prompt heads, and return how many there were.
 
     Facts are in them, and nobody can tell of which conversation.
+
+    Raises:
+        StorageError: one cannot be deleted.
     """
     heads = list(folder.glob("*.state"))
-    for head in heads:
-        head.unlink(missing_ok=True)
+    for file in (*heads, *folder.glob(".*.state.*.tmp")):
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            msg = f"Could not delete {file}: {error.strerror}. Look at the rights there."
+            raise StorageError(msg) from error
     return len(heads)
 
 

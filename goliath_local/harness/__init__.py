@@ -6,6 +6,7 @@ from goliath_local.harness.conversation import (
     Conversations,
 )
 from goliath_local.harness.deadline import deadline
+from goliath_local.harness.fitting import scoring_of
 from goliath_local.harness.plans import (
     opening_schema,
     plan_schema,
@@ -49,5 +50,6 @@ __all__ = [
     "plan_schema_for",
     "planning_schema",
     "run_turn",
+    "scoring_of",
     "tell_failure",
 ]

@@ -50,6 +50,7 @@ from goliath_local.prompts import (
     needs_no_tool,
     render,
     tool_menu,
+    wants_to_be_told,
 )
 from goliath_local.records import Plan, Reason
 
@@ -240,7 +241,7 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     planned = read_plan(reply.text, scope.tools)
     is_known = bool(guided.known(turn))
     names_a_change = names_what_it_changes(turn.ask, tools.values())
-    is_order = is_conditional(turn.ask) and not turn.ask.rstrip().endswith(("?", "\uff1f"))
+    is_order = is_conditional(turn.ask) and not _is_to_be_answered(turn.ask)
 
     def weighed(nats: float) -> Choice | None:
         return weighed_want(
@@ -260,6 +261,10 @@ async def _weighed_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None
     is_open = may_lack and weighed(MOST_LACKING) is not None
     turn.fit = await fits(turn, tools, planned, reply.choices, is_open=is_open)
     return weighed(lacking(turn.fit, tools, planned=planned.tool)) if is_open else None
+
+
+def _is_to_be_answered(ask: str) -> bool:
+    return ask.rstrip().endswith(("?", "\uff1f")) or wants_to_be_told(ask)
 
 
 def _plain_want(turn: Turn, scope: Scope, reply: Reply) -> Choice | None:

@@ -31,6 +31,9 @@ LEAST_SHARE: Final = 0.01
 FITTING: Final = 3.0
 """Nats from which on an ask fits a tool, and no other is looked for."""
 
+LEAST_FIT: Final = 1.0
+"""Nats by which a planned change has to fit better than anything, if it fits best, to be meant."""
+
 SURE_CHANGE: Final = 0.9
 """Share from which on a change is not weighed against others."""
 
@@ -119,7 +122,7 @@ def lacking(fit: Mapping[str, float], tools: Mapping[str, Tool], *, planned: str
     if not fit or not fit.keys() >= tools.keys():
         return 0.0
     best = max(fit, key=lambda name: fit[name])
-    if best == planned and tools[best].writes and fit[best] > 0:
+    if best == planned and tools[best].writes and fit[best] > LEAST_FIT:
         return 0.0
     return min(MOST_LACKING, max(0.0, FITTING - max(fit.values())))
 

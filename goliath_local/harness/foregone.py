@@ -109,6 +109,8 @@ def _read_on(turn: Turn, scope: Scope) -> Plan | None:
     last = turn.steps[-1] if len(turn.steps) == 1 else None
     if last is None or turn.want != "question" or last.status != "completed" or last.writes:
         return None
+    if last.input:
+        return None  # what was looked up by something may be all that was asked for
     tools = tools_in(turn, scope)
     further = [
         tool

@@ -81,7 +81,7 @@ def heard_in(turn: Turn, tool: Tool, reply: Reply, *, doubted: tuple[str, ...]) 
         dates=_spoken(turn) if tool.writes else said,
         doubted=doubted,
         guessed=_guessed(reply, tool),
-        tossed=_tossed(reply, tool),
+        tossed=() if _was_asked(turn) else _tossed(reply, tool),
     )
 
 
@@ -157,6 +157,12 @@ def _guessed(reply: Reply, tool: Tool) -> tuple[str, ...]:
         for choice in reply.choices
         if choice.path in paths and choice.share < _enough(tool, choice)
     )
+
+
+def _was_asked(turn: Turn) -> bool:
+    """Return whether the ask answers a question: it may say the choice in another language."""
+    recent = turn.view.recent
+    return bool(recent) and recent[-1].answer.rstrip().endswith(("?", "\uff1f"))
 
 
 def _tossed(reply: Reply, tool: Tool) -> tuple[str, ...]:

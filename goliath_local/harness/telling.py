@@ -9,6 +9,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from goliath_local.budget import clip
 from goliath_local.harness.guided import claims_now
 from goliath_local.harness.outcome import Rejected
 from goliath_local.prompts import (
@@ -17,6 +18,7 @@ from goliath_local.prompts import (
     entry_meant,
     finding,
     is_english_instead,
+    is_mark,
     opens_with_condition,
     render,
     stems_of,
@@ -24,7 +26,7 @@ from goliath_local.prompts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goliath_local.harness.state import Turn
     from goliath_local.prompts import Claim
@@ -36,17 +38,26 @@ _LEAST_REPEATED = 12
 _SAME = 0.92
 """From this likeness on an answer without a change is the ask in other endings."""
 
+_ASKING = stems_of("which what should would could like want please need shall")
+"""Words of any question."""
+
 _MOST_DESCRIPTION = 60
 """Characters up to which a value that is asked for is also described."""
 
-_CLAIM = re.compile(
-    r"(?i)^\W*(?:(?:okay|ok|sure|done|alright|great|yes)\W+)*"
+_SAYS_DONE = re.compile(
+    r"(?i)^[\s*_]*(?:(?:okay|ok|sure|done|alright|great|yes)\W+)*"
     r"(?:I(?:['\u2019]ve| have)?|(?:it|your \w+) has been)"
     r"(?: just| now| already)* (?:added|booked|cancel{1,2}ed|created|deleted|dimmed|locked|logged|"
-    r"marked|moved|ordered|paid|recorded|removed|reported|saved|scheduled|sent|set|started|stopped|"
-    r"switched|texted|transferred|turned|unlocked|updated|(?:wrote|written) to)\b"
+    r"marked|ordered|paid|recorded|removed|reported|saved|scheduled|sent|set|switched|texted|"
+    r"transferred|unlocked|updated|(?:wrote|written) to)\b(?! (?:nothing|not|no|off|out)\b)"
 )
 """How an answer says in English that something was done."""
+
+_FOR_WORDS = re.compile(
+    r"(?i)[\"\u201c\u201e\u00ab]|(?<!\w)['\u2018]\w|\b(?:translat\w*|say|draft|rewrite|rephrase|"
+    r"sentences?|lines?|words?|phrases?|story|poem|song|joke|diary|text for)\b|\bwrite (?!to\b)"
+)
+"""What asks for a text: that may say of anything that it was done."""
 
 Said: TypeAlias = tuple[str, Any]
 """The text, and for a structured answer the validated value."""
@@ -56,10 +67,10 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
     text, lacking = said[0], _lacking(turn)
     if lacking and not _asks_for(turn, lacking, text):
-        return _leaves_out(render("guided.ask-for", names=", ".join(lacking)))
-    if _claims_a_change(turn, text):
+        return _leaves_out(render("guided.ask-for", names=", ".join(lacking.values())))
+    if _says_it_was_done(turn, text):
         hint = render("guided.not-done")
-        return Rejected(problem="the answer claims a change that was not made", hint=hint)
+        return Rejected(problem="the answer tells a change that was not made", hint=hint)
     unsound = _in_another_language(turn, text) or _repeated(turn, text, why)
     if unsound is not None:
         return unsound
@@ -150,7 +161,7 @@ def _undone(language: str, found: str) -> str:
 def completed(turn: Turn, said: Said) -> Said:
     """Return the second answer, with what it is about behind it if that is still untold."""
     text = said[0]
-    if _claims_a_change(turn, text):
+    if _says_it_was_done(turn, text):
         return _with_more(turn, said, render("guided.not-done-said"))
     values, lacking, found = _left_out(turn, text), _lacking(turn), _unsaid_finding(turn, text)
     if values:
@@ -189,37 +200,40 @@ def _left_out(turn: Turn, text: str) -> tuple[str, ...]:
     return _words_of_change(text, turn.steps, ask=turn.ask)
 
 
-def _lacking(turn: Turn) -> tuple[str, ...]:
+def _lacking(turn: Turn) -> dict[str, str]:
     """Return the values which only the user knows, for want of which a change was not made.
 
-    Each by its name, with what it is described as behind it.
+    Their names, and what each is described as behind it.
     """
     last = turn.steps[-1] if turn.steps else None
     if last is None or not last.writes or last.skip_reason != "missing" or turn.alike:
-        return ()
+        return {}
     given = last.input if isinstance(last.input, dict) else {}
     schema = turn.settings.tools[last.tool or ""].parameters.json
     nodes = schema.get("properties", {})
-    return tuple(
-        _described(name, nodes.get(name))
-        for name in schema.get("required", ())
-        if name not in given
-    )
+    lacking = [name for name in schema.get("required", ()) if name not in given]
+    return {_spelled(name): _with_meaning(name, nodes.get(name)) for name in lacking}
 
 
-def _described(name: str, node: object) -> str:
+def _spelled(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _with_meaning(name: str, node: object) -> str:
     text = node.get("description") if isinstance(node, dict) else None
-    shown = f"{name}: {text}" if isinstance(text, str) and len(text) <= _MOST_DESCRIPTION else name
-    return shown.replace("_", " ")
+    is_told = isinstance(text, str) and len(text) <= _MOST_DESCRIPTION
+    return f"{_spelled(name)}: {text}" if is_told else _spelled(name)
 
 
-def _asks_for(turn: Turn, lacking: Sequence[str], text: str) -> bool:
-    """Return whether an answer is a question, and not for a value that was given."""
+def _asks_for(turn: Turn, lacking: Mapping[str, str], text: str) -> bool:
+    """Return whether an answer is a question, and not only for values that were given."""
     given = turn.steps[-1].input
-    names = given if isinstance(given, dict) else {}
-    said = stems_of(text)
-    is_of_given = said & stems_of(" ".join(names).replace("_", " "))
-    return _is_question(text) and (not is_of_given or bool(said & stems_of(" ".join(lacking))))
+    names = stems_of(" ".join(map(_spelled, given))) if isinstance(given, dict) else set()
+    said = stems_of(text) - _ASKING
+    is_of_given = bool(said & names) and said <= names | stems_of(turn.ask)
+    return _is_question(text) and (
+        not is_of_given or bool(said & stems_of(" ".join(lacking.values())))
+    )
 
 
 def _unsaid_finding(turn: Turn, text: str) -> Finding | None:
@@ -236,15 +250,15 @@ def _deciding(turn: Turn, why: str) -> Claim | None:
     return next(told, None)
 
 
-def _claims_a_change(turn: Turn, text: str) -> bool:
+def _says_it_was_done(turn: Turn, text: str) -> bool:
     """Return whether an answer that no tool was called for says that something was done.
 
-    Later in a talk it may speak of what was done before.
+    Later in a talk it may speak of what was done before, a text that was asked for of anything.
     """
-    if turn.want != "talk" or turn.steps or turn.view.recent:
+    if turn.want != "talk" or turn.steps or turn.view.recent or _FOR_WORDS.search(turn.ask):
         return False
     could_change = any(tool.writes for tool in turn.settings.tools.values())
-    return could_change and _CLAIM.match(text) is not None
+    return could_change and _SAYS_DONE.match(text) is not None
 
 
 def _has_changed(turn: Turn) -> bool:
@@ -283,10 +297,20 @@ def _words_of_change(text: str, steps: Sequence[StepRecord], *, ask: str) -> tup
         return ()
     values = last.input.values() if isinstance(last.input, dict) else ()
     if _repeats(text, ask, almost=False):
-        plain = [value for value in values if isinstance(value, str | int | float)]
-        return tuple(str(value) for value in plain if not isinstance(value, bool))
+        return _made_with(last.input, text)
     asked = [
         v for v in values if isinstance(v, str) and len(v) > 2 and v.casefold() in ask.casefold()
     ]
     told = any(value.casefold() in text.casefold() for value in asked)
     return () if told else tuple(asked)
+
+
+def _made_with(arguments: object, text: str) -> tuple[str, ...]:
+    """Return the values of a call that the text does not tell, clipped; ids and switches apart."""
+    values = [
+        clip(str(value), _MOST_DESCRIPTION)
+        for name, value in (arguments if isinstance(arguments, dict) else {}).items()
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        if not is_mark(name) and str(value).strip()
+    ]
+    return tuple(value for value in values if value.casefold() not in text.casefold())

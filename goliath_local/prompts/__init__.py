@@ -10,6 +10,7 @@ from goliath_local.prompts.conditions import (
     is_conditional,
     opens_with_condition,
     second_choice,
+    wants_to_be_told,
 )
 from goliath_local.prompts.days import one_day, today_in
 from goliath_local.prompts.examples import (
@@ -92,5 +93,6 @@ __all__ = [
     "today_in",
     "tool_menu",
     "untold",
+    "wants_to_be_told",
     "words_of",
 ]

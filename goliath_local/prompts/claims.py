@@ -18,6 +18,7 @@ from goliath_local.prompts.conditions import (
     condition_of,
     has_one_condition,
     is_exception,
+    wants_to_be_told,
     without_idle_case,
 )
 from goliath_local.prompts.days import WEEKDAYS, Bound, bound_in
@@ -148,6 +149,8 @@ def claims(ask: str, result: str, *, today: dt.date | None = None) -> tuple[Clai
         result: of the lookup, as the model sees it.
         today: the day it is, None where no fact says so: then no dates are compared.
     """
+    if wants_to_be_told(ask):
+        return ()  # there is no change that could follow
     ask = without_idle_case(ask)
     condition = condition_of(ask)
     threshold = _threshold(condition)

@@ -34,8 +34,9 @@ _WHICH = re.compile(
 """What asks for more than yes or no."""
 
 _WHETHER = re.compile(
-    r"(?i)^[\s¿]*(?:is|are|was|were|do|does|did|have|has|had|any|hab\w*|hast|"
-    r"hat|gibt|ist|sind|war\w*|est-ce|y a-t-il|ai-je|hay|tengo|es|está\w*)\b|吗|^\s*क्या\b"
+    r"(?i)^[\s¿]*(?:(?:is|are|were|do|does|did|have|has|had)(?:n['\u2019]t)?|any|"
+    r"was (?=it|that|there|the|my|he|she|any)|hab\w*|hast|hat|gibt|ist|sind|war(?:en|st|t)?|"
+    r"est-ce|y a-t-il|ai-je|hay|tengo|es|está\w*)\b|吗|^\s*क्या\b"
 )
 """What asks for yes or no."""
 
@@ -44,8 +45,8 @@ _FAILING = re.compile(
     r"(?:won['\u2019]?t|doesn['\u2019]?t|does not|will not|can['\u2019]?t|cannot)"
     r" (?:take|fit|work|go|accept|let|succeed|happen|be (?:done|made|added|accepted|possible))\b|"
     r"(?:fails|is refused|is rejected|is not possible|isn['\u2019]t possible)\b)|"
-    r"(?:and |or )?should (?:it|that|this) (?:fail|be refused|be rejected|not (?:"
-    r"work|fit|go|succeed|happen|be (?:done|made|accepted|possible)))\b|"
+    r"(?:(?:and|or|but) |(?<=[,;.!] ))should (?:it|that|this) (?:fail|be refused|be rejected|"
+    r"not (?:work|fit|go|succeed|happen|be (?:done|made|accepted|possible)))\b|"
     r"failing that\b|"
     r"(?:wenn|falls) (?:das|es|dies) nicht (?:geht|passt|klappt|reicht|möglich ist)\b|"
     r"si (?:ça|cela) (?:ne )?(?:marche|passe|va|tient|rentre) pas\b|si c['\u2019]est impossible\b|"
@@ -61,15 +62,27 @@ _OTHERWISE = re.compile(
 """What says what to do when the condition does not hold."""
 
 _IDLE_CASE = re.compile(
-    r"(?i)[\s,;.\u2013-]*\b(?:otherwise|(?:or )?else|if not|sonst|andernfalls|sinon|autrement|"
-    r"si no|de lo contrario)\b[,:]?\s+(?:(?:please|just|bitte|einfach|then|dann|you can)\s+)*"
-    r"(?:(?:leave|keep|let|lass|lasse?n?|laisse[zr]?)\s+(?:it|that|them|things|everything|all|es|"
-    r"das|ihn|sie|alles|so|tout|ça|la|le|les|comme|be)\b|"
-    r"do nothing|don['\u2019]t (?:bother|do anything|change anything|touch it)|"
-    r"(?:mach )?nichts|ne fais rien|rien|nada|no hagas nada|d[eé]jal[oa]s?)"
-    r"(?:(?!\b(?:and|und|et|y)\b)[^.!?;\n])*(?=[.!?;\n]|$)"
+    r"(?i)(?:[,;.!\u2013-]\s{0,2}|(?<=\w)\s)\b(?:otherwise|(?:or )?else|if not|sonst|andernfalls|"
+    r"sinon|autrement|si no|de lo contrario)\b,? "
+    r"(?:(?:please|just|then|bitte|einfach|dann) ){0,2}(?:"
+    r"(?:leave|keep) (?:it|that|them|things|everything|all)(?: (?:as (?:it is|is|they are)|alone|"
+    r"be|so|like that|that way|the way (?:it is|they are)|unchanged|on|off|open|closed|shut))?|"
+    r"let it be|do nothing|don['\u2019]t (?:bother|do anything|change anything|touch it)|"
+    r"lass(?:e|en)? (?:es|das|ihn|sie|alles)(?: (?:so|sein|bleiben|wie (?:es|er|sie) ist))?|"
+    r"(?:mach|tu) nichts|"
+    r"laissez?(?:-(?:le|la|les))?(?: (?:tout|ça))?(?: (?:comme (?:ça|c['\u2019]est)|ainsi))?|"
+    r"ne fais rien|d[eé]jal[oa]s?(?: (?:así|como está))?|no hagas nada)(?=\s{0,3}(?:[.!?\n]|$))"
 )
 """What says that nothing is to be done when the condition does not hold."""
+
+_TO_BE_TOLD = re.compile(
+    r"(?i)^\W*(?:(?:please|can you|could you|bitte)\W+)?(?:tell me|let me know|i want to know|"
+    r"i['\u2019]d like to know|check|see|find out|look|show me|is|are|do|does|did|has|have|was|"
+    r"were|dis-moi|dites-moi|je veux savoir|regarde|dime|quiero saber|mira|sag (?:mir|bescheid)|"
+    r"schau|prüf\w*)\b,?"
+    r"(?:(?!\b(?:and|then|so|und|dann|et|puis|y|e|luego)\b)[^,;:?!.\n])*[.!?]?\s*$"
+)
+"""What wants to be told whether something holds: nothing is to be changed for it."""
 
 _CLAUSE_END = re.compile(r"(?:,(?!\d)|[;!?\n]|\.(?!\d)|[\uff0c\u3002\uff1b\u3001\u0964]|\sतो\s)")
 """Where a condition ends; a point or a comma within a number is no end."""
@@ -79,6 +92,11 @@ def is_conditional(ask: str) -> bool:
     """Return whether the ask says that something has to hold first."""
     rest = _FAILING.sub(" ", ask)
     return _CONDITION.search(rest) is not None or bool(_asked_first(rest))
+
+
+def wants_to_be_told(ask: str) -> bool:
+    """Return whether the ask is only to be told if something holds: "tell me if it rains"."""
+    return _TO_BE_TOLD.match(ask) is not None
 
 
 def asks_whether(ask: str) -> bool:

@@ -16,10 +16,13 @@ _MEANING = re.compile(
     r"(?i)^(?:(?:look up|find|get|give|tell|explain) )?(?:the |a |an )?"
     r"(?:meanings?|definitions?|synonyms?|antonyms?|abbreviation|acronym)\b"
 )
-_NUMBER = re.compile(
-    r"(?i)\d+(?:[.,:]\d+)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|"
-    r"hundred|thousand|half|third|quarter|percent|twice|double)\b"
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)?")
+_IN_WORDS = re.compile(
+    r"(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred)\b"
 )
+_OWN = re.compile(r"(?i)\b(?:I|my|our|mine|mein\w*|mes|mon|ma|mis?)\b")
+"""What speaks of something that may have to be looked up."""
+
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u300c]|(?<!\w)['\u2018\u2019]")
 _LEAST_NUMBERS = 2
 _STEM = 6
@@ -40,5 +43,12 @@ def needs_no_tool(brief: str, ask: str, *, tools: str) -> bool:
     if _MEANING.match(brief):
         return not shares_a_word(brief, tools)  # a manual, or a log, may say what is meant
     if _SUM.match(brief):
-        return len(_NUMBER.findall(ask)) >= _LEAST_NUMBERS
+        return _has_numbers(ask)
     return _TRANSLATION.match(brief) is not None and _QUOTED.search(ask) is not None
+
+
+def _has_numbers(ask: str) -> bool:
+    """Return whether an ask says what is to be reckoned with; one number may be in words."""
+    digits = len(_NUMBER.findall(ask))
+    in_words = _IN_WORDS.search(ask) is not None and _OWN.search(ask) is None
+    return digits >= _LEAST_NUMBERS or (digits > 0 and in_words)

@@ -378,9 +378,9 @@ LETTERS = [
 MILL = "when are we back from the mill?"
 
 
-async def lettered(ask: str, found, *, then: list[dict]) -> list[str | None]:
-    """Return the tools of a turn that begins with a list of letters."""
-    letters = tool("list_letters", run=lambda args, context: found)
+async def lettered(ask: str, found, *, then: list[dict], by=()) -> list[str | None]:
+    """Return the tools of a turn that begins with a list of letters, looked up by what is said."""
+    letters = tool("list_letters", properties=by, run=lambda args, context: found)
     read = tool(
         "read_letter",
         requires=("list_letters",),
@@ -416,3 +416,9 @@ async def test_other_questions_are_left_to_the_model(ask, found):
     closing = {"json": {"why": "It says so.", "kind": "answer", "brief": "that"}}
     then = [closing, {"text": "Trip to the mill, 16:40."}, {"text": "Trip to the mill, 16:40."}]
     assert await lettered(ask, found, then=then) == ["list_letters", None]
+
+
+async def test_what_was_looked_up_by_something_is_not_read_on_without_being_asked():
+    closing = {"json": {"why": "It says so.", "kind": "answer", "brief": "that"}}
+    then = [{"json": {"missing": "", "name": "mill"}}, closing, {"text": "Trip to the mill."}]
+    assert await lettered(MILL, LETTERS, then=then, by=("name",)) == ["list_letters", None]

@@ -134,7 +134,7 @@ async def test_a_question_for_a_value_that_was_given_is_not_the_one_to_ask(first
     if is_enough:
         assert result.text == first
     else:
-        assert result.text == "In which room? (target: degrees Celsius?)"
+        assert result.text == "In which room? (target?)"
         hint = render("guided.ask-for", names="target: degrees Celsius")
         assert hint in model.fake.calls[-1].prompt
 
@@ -152,6 +152,63 @@ async def test_a_change_that_is_only_asked_once_more_in_the_answer_is_told():
     remove = tool("remove", writes=True, properties=("name",))
     result = await create_agent(model=model, tools=[remove]).run(ask)
     assert result.text == "The yellow ones I have already, take them off. (lemons)"
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        ("how do I say 'ich habe gebucht' in English?", "I booked it."),
+        ('translate "j\'ai envoyé le colis" into English', "I have sent the parcel."),
+        ("write the first line of a diary", "I paid for the coffee and left."),
+        ("drop it", "I have deleted nothing; I can't do that."),
+    ],
+)
+async def test_a_text_that_was_asked_for_may_say_anything(ask, text):
+    model = Counting([TALK, {"text": text}])
+    result = await create_agent(model=model, tools=[WRITE]).run(ask)
+    assert result.text == text
+
+
+async def test_what_a_change_was_made_with_is_told_without_ids_and_in_short():
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "note", "brief": "note"}},
+            {"json": {"missing": "", "id": "t7", "body": "milk " * 60}},
+            *[{"text": "the milk task is done now"}] * 2,
+        ]
+    )
+    note = tool("note", writes=True, properties=("id", "body"))
+    result = await create_agent(model=model, tools=[note]).run("the milk task is done now")
+    assert result.text.startswith("the milk task is done now (milk milk")
+    assert len(result.text) < 100
+
+
+TABLE = define_tool(
+    name="book_table",
+    description="Books a table.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "date": {"type": "string"},
+            "size": {"type": "number", "description": "party size"},
+        },
+        "required": ["date", "size"],
+    },
+    execute=lambda *_: "done",
+    writes=True,
+)
+
+
+async def test_a_right_question_may_name_what_was_given():
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "book_table", "brief": "book"}},
+            {"json": {"missing": "size", "date": "2026-06-12"}},
+            {"text": "How many people on that date?"},
+        ]
+    )
+    result = await create_agent(model=model, tools=[TABLE]).run("book a table for Friday")
+    assert result.text == "How many people on that date?"
 
 
 MEALS = ["breakfast", "lunch", "dinner"]

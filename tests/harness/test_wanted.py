@@ -57,6 +57,7 @@ def test_an_order_with_a_condition_is_hardly_a_question():
         ("is it open? then shut it. if not, don't.", ["question", "change-if"]),
         ("if I leave at nine, when am I there?", ["question"]),
         ("is it open", ["question"]),
+        ("tell me if it is open.", ["question"]),
     ],
 )
 async def test_what_ends_as_a_question_or_has_no_condition_is_no_order(ask, wants):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 
 import pytest
 
 from goliath_local.agent import create_agent
 from goliath_local.harness.plans import planning_schema
 from goliath_local.prompts.claims import Claim, claims
-from goliath_local.prompts.conditions import condition_of, is_conditional, is_exception
+from goliath_local.prompts.conditions import (
+    condition_of,
+    is_conditional,
+    is_exception,
+    without_idle_case,
+)
 from goliath_local.tools import define_tool
 from tests.harness.counting import Counting
 
@@ -185,6 +191,13 @@ def test_a_condition_that_names_no_field_is_decided_by_the_only_number(ask, resu
         ("if it's above 10, pump, otherwise keep quiet and ring", "level: 12"),
         ("if it's above 10, pump, otherwise leave it and ring", "level: 12"),
         ("if it's above 10, pump, otherwise leave a note", "level: 12"),
+        ("if it's above 10, pump, otherwise keep it at 8", "level: 9"),
+        ("if it's above 10, pump, otherwise leave it, but tell Anna", "level: 9"),
+        ("if it's above 10, pump, otherwise let it cool to 9", "level: 9"),
+        ("tell me if the level is above 10", "level: 12"),
+        ("Let me know if the level is above 10.", "level: 12"),
+        ("Sag Bescheid, wenn der Stand über 10 ist", "stand: 12"),
+        ("Wenn über 10 sonst nichts da ist, pumpe", "stand: 12"),
         ("if at least one room is below 18, heat", BATH),
         ("if all disks are below 90 percent, start", DISKS),
         ("if I have more than 100 GB in total, start", DISKS),
@@ -270,3 +283,10 @@ def test_a_hindi_prohibition_is_no_order_whatever_stands_behind_it():
     for end in ("", "।", "!", ", धन्यवाद"):
         ask = f"अगर तापमान 20 से ज़्यादा है तो हीटर चालू करना मत{end}"
         assert claims(ask, "temperature: 22") == ()
+
+
+@pytest.mark.parametrize("text", ["-" * 20_000, " " * 20_000, "otherwise leave it a " * 1_000])
+def test_a_long_ask_is_looked_through_at_once(text):
+    started = time.process_time()
+    assert without_idle_case(text) == text
+    assert time.process_time() - started < 2

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from goliath_local.prompts import (
+    asks_whether,
     first_choice,
     has_second_choice,
     is_conditional,
     needs_no_tool,
     second_choice,
     spoken,
+    wants_to_be_told,
 )
 
 
@@ -60,6 +62,9 @@ def test_a_range_or_a_plain_number_is_no_time(ask):
         ("calculate 20% of 45", "what's 20% of 45?", True),
         ("calculate the end of the film", "it starts 19:40 and takes 95 minutes, so?", True),
         ("calculate the cost per head", "it came to 92 and there were four of us, each?", True),
+        ("calculate the costs", "how much did I spend in the third quarter of 2025?", False),
+        ("work out the time", "how long until the half past seven train?", False),
+        ("work out the overlap", "which two of my three meetings on the 4th overlap?", False),
         ("calculate the steps of this week", "how many steps this week?", False),
         ("translate 'guten Morgen'", "“guten Morgen” in English?", True),
         ("translate the last note", "put my last note into English", False),
@@ -90,6 +95,9 @@ def test_a_tool_for_the_very_thing_is_used():
         ("Stell ihn auf 17 Uhr. Falls das nicht klappt, auf 18 Uhr.", True),
         ("Put it in the blue box, and should that not work, in the red one.", True),
         ("Put it in the blue box, should it be refused, in the red one.", True),
+        ("Should this not be done by Friday, the rent?", False),
+        ("What happens should that fail?", False),
+        ("Should it not work on Sunday too?", False),
         ("should it rain, close the roof", False),
         ("if it doesn't rain, water the lawn", False),
         ("if it rains close it, and if that fails tell me", False),
@@ -108,3 +116,39 @@ def test_the_two_choices_of_an_ask_are_told_apart():
     assert second_choice(ask) == "and if that doesn't fit just the pictures"
     assert first_choice("if it rains, close it") == "if it rains, close it"
     assert second_choice("close it") == "close it"
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        ("Tell me if the fridge is above 8 degrees.", True),
+        ("please let me know if the door is locked", True),
+        ("Dis-moi s'il pleut demain", True),
+        ("Sag Bescheid, wenn die Wäsche fertig ist", True),
+        ("is the pool open if it rains", True),
+        ("Is it free? Then book it. If not, don't.", False),
+        ("Check if the tank is below 20, then refill it", False),
+        ("check if Ann is free and book her", False),
+        ("Check the tank, if it's below 20 refill it", False),
+        ("if it rains, tell me", False),
+        ("turn it off if it is on", False),
+    ],
+)
+def test_who_only_wants_to_be_told_wants_no_change(ask, told):
+    assert wants_to_be_told(ask) is told
+
+
+@pytest.mark.parametrize(
+    ("ask", "whether"),
+    [
+        ("did the letter come?", True),
+        ("Isn't there one?", True),
+        ("War die Post da?", True),
+        ("when does it end?", False),
+        ("Was steht im Brief?", False),
+        ("Warum kam er?", False),
+        ("can you tell me when it ends?", False),
+    ],
+)
+def test_what_is_answered_by_yes_or_no(ask, whether):
+    assert asks_whether(ask) is whether
