@@ -17,6 +17,7 @@ from goliath_local.prompts import (
     answer_language,
     entry_meant,
     finding,
+    is_english,
     is_english_instead,
     is_mark,
     opens_with_condition,
@@ -67,7 +68,9 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
     text, lacking = said[0], _lacking(turn)
     if lacking and not _asks_for(turn, lacking, text):
-        return _leaves_out(render("guided.ask-for", names=", ".join(lacking.values())))
+        # An English description draws the question into English.
+        names = lacking.values() if is_english(turn.ask) else lacking
+        return _leaves_out(render("guided.ask-for", names=", ".join(names)))
     if _says_it_was_done(turn, text):
         hint = render("guided.not-done")
         return Rejected(problem="the answer tells a change that was not made", hint=hint)

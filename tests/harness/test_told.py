@@ -199,6 +199,20 @@ TABLE = define_tool(
 )
 
 
+async def test_in_another_language_a_value_is_asked_for_by_its_name_alone():
+    model = Counting(
+        [
+            {"json": {"want": "change", "kind": "tool", "tool": "heat", "brief": "heat the hall"}},
+            {"json": {"missing": "target", "room": "hall"}},
+            {"text": "Bitte heize die Diele."},
+            {"text": "Auf wie viel Grad?"},
+        ]
+    )
+    result = await create_agent(model=model, tools=[HEAT]).run("Heiz mir bitte die Diele")
+    assert result.text == "Auf wie viel Grad?"
+    assert render("guided.ask-for", names="target") in model.fake.calls[-1].prompt
+
+
 async def test_a_right_question_may_name_what_was_given():
     model = Counting(
         [
