@@ -68,9 +68,7 @@ def verified(turn: Turn, said: Said, why: str) -> Said | Rejected:
     """Return the answer, unless it repeats the ask or leaves out what it is about."""
     text, lacking = said[0], _lacking(turn)
     if lacking and not _asks_for(turn, lacking, text):
-        # An English description draws the question into English.
-        names = lacking.values() if is_english(turn.ask) else lacking
-        return _leaves_out(render("guided.ask-for", names=", ".join(names)))
+        return _leaves_out(_asking_for(turn, lacking))
     if _says_it_was_done(turn, text):
         hint = render("guided.not-done")
         return Rejected(problem="the answer tells a change that was not made", hint=hint)
@@ -216,6 +214,15 @@ def _lacking(turn: Turn) -> dict[str, str]:
     nodes = schema.get("properties", {})
     lacking = [name for name in schema.get("required", ()) if name not in given]
     return {_spelled(name): _with_meaning(name, nodes.get(name)) for name in lacking}
+
+
+def _asking_for(turn: Turn, lacking: Mapping[str, str]) -> str:
+    """Return the hint to ask for the values; an English description draws it into English."""
+    language = answer_language(turn.ask)
+    if language is None and is_english(turn.ask):
+        return render("guided.ask-for", names=", ".join(lacking.values()))
+    hint = render("guided.ask-for", names=", ".join(lacking))
+    return f"{hint} {render('guided.ask-in', language=language)}" if language else hint
 
 
 def _spelled(name: str) -> str:

@@ -210,7 +210,10 @@ async def test_in_another_language_a_value_is_asked_for_by_its_name_alone():
     )
     result = await create_agent(model=model, tools=[HEAT]).run("Heiz mir bitte die Diele")
     assert result.text == "Auf wie viel Grad?"
-    assert render("guided.ask-for", names="target") in model.fake.calls[-1].prompt
+    hint = (
+        f"{render('guided.ask-for', names='target')} {render('guided.ask-in', language='German')}"
+    )
+    assert hint in model.fake.calls[-1].prompt
 
 
 async def test_a_right_question_may_name_what_was_given():
