@@ -71,7 +71,7 @@ def weighed_want(
         choices: of the first plan.
         is_known: something that was said before has been shown with the ask.
         names_a_change: the ask is no question, and has the noun of a tool that changes something.
-        is_order: the ask has a condition, and does not end as a question.
+        is_order: the ask has a condition, and does not only want to be answered.
         lacking: nats that count against calling a tool, since the ask fits none.
     """
     choice = next((choice for choice in choices if choice.path == _PATH), None)

@@ -1,4 +1,4 @@
-"""Which lookup an ask fits, asked the other way round."""
+"""Which tool an ask fits, asked the other way round."""
 
 from __future__ import annotations
 

@@ -92,24 +92,20 @@ async def test_a_claim_that_is_kept_to_is_put_right():
 )
 async def test_other_answers_without_a_call_are_left_alone(text):
     model = Counting([TALK, {"text": text}])
-    result = await create_agent(model=model, tools=[WRITE]).run("write a haiku on snow")
+    result = await create_agent(model=model, tools=[WRITE]).run("cheer me up a bit")
     assert result.text == text
 
 
-HEAT = define_tool(
-    name="heat",
-    description="Heats a room.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "room": {"type": "string"},
-            "target": {"type": "number", "description": "degrees Celsius"},
-        },
-        "required": ["room", "target"],
-    },
-    execute=lambda *_: "done",
-    writes=True,
-)
+def change(name, **properties):
+    """A change that needs all of these values."""
+    shape = {"type": "object", "properties": properties, "required": list(properties)}
+    return define_tool(
+        name=name, description="x", parameters=shape, execute=lambda *_: "done", writes=True
+    )
+
+
+TEXT = {"type": "string"}
+HEAT = change("heat", room=TEXT, target={"type": "number", "description": "degrees Celsius"})
 
 
 @pytest.mark.parametrize(
@@ -183,20 +179,7 @@ async def test_what_a_change_was_made_with_is_told_without_ids_and_in_short():
     assert len(result.text) < 100
 
 
-TABLE = define_tool(
-    name="book_table",
-    description="Books a table.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "date": {"type": "string"},
-            "size": {"type": "number", "description": "party size"},
-        },
-        "required": ["date", "size"],
-    },
-    execute=lambda *_: "done",
-    writes=True,
-)
+TABLE = change("book_table", date=TEXT, size={"type": "number", "description": "party size"})
 
 
 async def test_in_another_language_a_value_is_asked_for_by_its_name_alone():
@@ -229,17 +212,7 @@ async def test_a_right_question_may_name_what_was_given():
 
 
 MEALS = ["breakfast", "lunch", "dinner"]
-SERVE = define_tool(
-    name="serve",
-    description="Plans a dish.",
-    parameters={
-        "type": "object",
-        "properties": {"dish": {"type": "string"}, "meal": {"type": "string", "enum": MEALS}},
-        "required": ["dish", "meal"],
-    },
-    execute=lambda *_: "done",
-    writes=True,
-)
+SERVE = change("serve", dish=TEXT, meal={**TEXT, "enum": MEALS})
 
 
 @pytest.mark.parametrize(
